@@ -16,10 +16,12 @@ SCHEMAS = Path(__file__).parents[2] / "docs" / "json"
 
 def conform(command: str, said: str) -> Any:  # noqa: ANN401 - whatever a command prints
     """What was printed, as data; it is one document, and as the schema of the command says."""
-    found = json.loads(said)
+    in_lines = command == "logs"
+    found = [*map(json.loads, said.splitlines())] if in_lines else json.loads(said)
     wrong = [
         f"{command}: {'/'.join(map(str, error.instance_path))}: {error.message[:300]}"
-        for error in _validator(command).iter_errors(found)
+        for each in (found if in_lines else [found])
+        for error in _validator(command).iter_errors(each)
     ]
     assert wrong == []
     assert [key for key in _keys(found) if " " in key] == []
@@ -44,9 +46,11 @@ def _validator(command: str) -> jsonschema_rs.Validator:
 
 
 def _keys(value: object) -> Iterator[str]:
+    """Every key but the names of blocks, which are data."""
     if isinstance(value, dict):
         yield from value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        value = [inner for key, inner in value.items() if key != "context_sent"]
+    for inner in value if isinstance(value, list) else ():
         yield from _keys(inner)
 
 
@@ -70,6 +74,8 @@ def _commands(
 OF_A_FINISHED_TASK = (
     ("status", ("status",), 0),
     ("status", ("status", "@1"), 0),
+    ("status", ("status", "@1", "--step", "2"), 0),
+    ("logs", ("logs",), 0),
     ("continue", ("continue",), 0),
     ("escalations list", ("escalations", "list", "--all"), 0),
     ("escalations show", ("escalations", "show", "ESC-001"), 0),

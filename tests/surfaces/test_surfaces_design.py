@@ -136,7 +136,7 @@ def test_diff_and_verify_of_a_design_say_that_it_changes_nothing(designed: Story
 
 def test_status_and_inspect_name_lane_mode_skipped_stages_and_readers(designed: Story) -> None:
     scene = designed.scene
-    assert [row["lane"] for row in scene.data("status")] == ["full"]
+    assert [row["pipeline"]["lane"] for row in scene.data("status")] == ["full"]
     assert "lane  stage" in scene.run("status").stdout.splitlines()[0]
     page = scene.run("status", scene.task).stdout
     assert "pipeline  design, lane full, mode balanced" in page

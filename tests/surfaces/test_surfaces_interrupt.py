@@ -77,7 +77,7 @@ def test_ctrl_c_ends_promptly_leaves_nothing_running_and_says_how_to_go_on(
     assert "Traceback" not in rest
     done = scene.run("abort", scene.task, "--reason", "enough")
     assert (done.returncode, done.stderr) == (0, "")
-    assert scene.data("status")[0]["status"] == "cancelled"
+    assert scene.data("status")[0]["status"]["stored"] == "cancelled"
 
 
 def test_a_supervisor_that_ends_the_driver_is_told_how_to_go_on(
@@ -105,7 +105,7 @@ def test_a_second_driver_is_refused_and_an_abort_reaches_the_first(
     done = scene.run("abort", scene.task, "--reason", "enough")
     assert done.returncode == 0, done.stderr
     assert "is aborted" in done.stdout
-    assert scene.data("status", scene.task)["status"] == "cancelled"
+    assert scene.data("status", scene.task)["status"]["stored"] == "cancelled"
 
 
 def test_inspect_says_that_the_step_of_a_killed_driver_was_interrupted(

@@ -77,7 +77,7 @@ def test_uncommitted_changes_are_named_as_no_part_of_the_task(story: Story) -> N
 def test_the_question_is_listed_and_shown(story: Story) -> None:
     assert f"ESC-001  {story.scene.task}  question" in story.listed.stdout
     assert "Who is greeted by an empty name?" in story.shown.stdout
-    assert [row["state"] for row in json.loads(story.waiting.stdout)] == ["escalated"]
+    assert [row["status"]["state"] for row in json.loads(story.waiting.stdout)] == ["escalated"]
 
 
 def test_continue_on_a_task_that_waits_asks_again(story: Story) -> None:
@@ -328,7 +328,7 @@ def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) ->
     assert resumed.returncode == 3, resumed.stdout + resumed.stderr
     ended = scene.run("resolve", "esc-001", "--abort")
     assert (ended.returncode, ended.stdout.strip().endswith("is aborted; its work is kept.")) == (0, True)
-    assert scene.data("status")[0]["status"] == "cancelled"
+    assert scene.data("status")[0]["status"]["stored"] == "cancelled"
 
 
 def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path) -> None:

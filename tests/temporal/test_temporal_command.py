@@ -190,7 +190,7 @@ def test_ctrl_c_leaves_a_task_to_the_workers_and_an_abort_ends_what_runs(
         assert over.returncode == 0, over.stderr
         until(lambda: not sleeps(), every_s=0.3)
         until(
-            lambda: json.loads(here.run("status", task, "--json").stdout)["status"] == "cancelled",
+            lambda: json.loads(here.run("status", task, "--json").stdout)["status"]["stored"] == "cancelled",
             every_s=0.3,
         )
 

@@ -49,7 +49,7 @@ def test_a_delivered_task_of_the_first_release_still_proves_itself(
     done = person.run("verify", task)
     assert done.code == 0, done.said
     shown = person.run("status", task, "--json")
-    assert (shown.code, json.loads(shown.out)["status"]) == (0, "completed"), shown.said
+    assert (shown.code, json.loads(shown.out)["status"]["stored"]) == (0, "completed"), shown.said
 
 
 def test_a_question_of_a_reviewer_asked_by_the_first_release_is_answered_and_the_task_ends(

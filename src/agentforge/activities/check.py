@@ -76,7 +76,12 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
     failures = _new_failures(world, state, run, superseded_ids(world.parts(state).get("tests", {})))
     summary = counted(run, "affected tests pass")
     return CheckDigest(
-        "failed" if failures else "passed", summary, tuple(failures[:MAX_FAILURES]), tuple(files)
+        "failed" if failures else "passed",
+        summary,
+        tuple(failures[:MAX_FAILURES]),
+        tuple(files),
+        sum(result.outcome in GOOD for result in run.results.values()),
+        len(run.results),
     )
 
 

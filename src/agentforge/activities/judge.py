@@ -29,6 +29,7 @@ from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.subject import Subject
 from agentforge.gates.verdict import Verdict
 from agentforge.gates.words import not_words
+from agentforge.languages.outcomes import GOOD
 from agentforge.languages.reach import render
 from agentforge.languages.tests import is_run
 from agentforge.languages.values import CheckRun
@@ -60,7 +61,18 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
         verdict.question,
         parts if isinstance(parts, int) else 1,
         verdict.ask_after,
+        *_test_counts(verdict),
     )
+
+
+def _test_counts(verdict: Verdict) -> tuple[int | None, int | None]:
+    """How many tests passed, and how many there were, in the first run that counts."""
+    runs = verdict.record.get("runs")
+    for run in runs if isinstance(runs, list) else []:
+        outcomes = run.get("outcomes") if isinstance(run, dict) and run.get("status") == "ran" else None
+        if isinstance(outcomes, dict) and outcomes:
+            return sum(outcome in GOOD for outcome in outcomes.values()), len(outcomes)
+    return None, None
 
 
 # ------------------------------------------------------------------ what is run

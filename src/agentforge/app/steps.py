@@ -7,6 +7,7 @@ from agentforge.core.errors import UsageError
 from agentforge.core.events import (
     ActionsPerformed,
     AskAnswered,
+    AskSent,
     Checked,
     ContextAssembled,
     Event,
@@ -36,6 +37,9 @@ class Step:
     state: State
     """Where the task stood when the step closed; the newest state of one that is still open."""
     started: str = ""
+    ended: str = ""
+    model: str = ""
+    """Who was asked."""
     seat: str = ""
     """The reviewer of the stage's panel whose step it is; empty for the one who works."""
     context: str = ""
@@ -57,10 +61,13 @@ class Step:
     def take(self, event: Event) -> None:
         """One more event of this step."""
         match event:
+            case AskSent():
+                self.model = event.model
             case ContextAssembled(_, ref, tokens, dropped, flagged):
                 self.context, self.context_tokens, self.dropped, self.flagged = ref, tokens, dropped, flagged
             case AskAnswered():
                 reply = event.reply
+                self.model = reply.model or self.model
                 self.reply, self.usage = reply.ref, reply.usage
                 self.summary, self.mistake = reply.summary, reply.mistake
             case ActionsPerformed(_, ref, _, results):
@@ -121,7 +128,8 @@ def collect(lines: Iterable[JournalLine]) -> list[Step]:
             if step is not None and (state.worker is None or state.worker.stage == step.stage):
                 was_open = step.outcome == "open"
                 step.take(event)
-                step.state = state if was_open else step.state
+                if was_open:
+                    step.state, step.ended = state, line.timestamp
     return steps
 
 

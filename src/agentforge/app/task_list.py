@@ -1,15 +1,30 @@
-"""All tasks of a repository, from the user's index."""
+"""The read model of tasks: those of a repository, or of every repository of this user, from the user's index.
 
+Every surface shows the same documents: `task_summary` here, `phase_detail` and `step_detail` in
+`app/details.py`, with the field names of the dashboard.
+"""
+
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from agentforge.app.engine_view import LostTasks, find_lost
+from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
 from agentforge.core.machine import TERMINAL
+from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.engine import EngineName, read_engine
 from agentforge.store.task.lock import is_held
+from agentforge.store.task.summary import Summary, changed_files, summary_of, timed
+from agentforge.store.task.times import Clock, utc_now
 from agentforge.store.user.index import Index, TaskRow
+
+_UNREADABLE: Summary = {
+    "status": {"state": "failed", "stored": "unreadable", "phase": None},
+    "timing": {"started_at": "", "last_activity": "", "ended_at": None},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +46,59 @@ def list_tasks(site: Site, notice: Callable[[str], None] = lambda _: None) -> Ta
     return TaskList(rows, find_lost(site, rows), restored)
 
 
-def is_stopped(site: Site, task_id: str, status: str) -> bool:
+def list_all_tasks(home: Home, notice: Callable[[str], None] = lambda _: None) -> list[TaskRow]:
+    """The tasks of every repository that this user has worked in, newest first."""
+    with Index(home.index, notice) as index:
+        return index.rows()
+
+
+def task_summary(row: TaskRow, clock: Clock = utc_now) -> Summary:
+    """One task as every surface shows it, at this moment."""
+    repo = Path(row.repo)
+    files = ProjectFiles(repo).task(row.task_id)
+    summary = (
+        timed(json.loads(row.summary), clock())
+        if row.summary
+        else {"task_id": row.task_id, **_UNREADABLE, "problem": row.request}
+    )
+    head = {"task_id": row.task_id, "repo": repo.name, "repo_path": row.repo}
+    return {
+        **head,
+        **summary,
+        "engine": engine_name(files),
+        "stopped": is_stopped(files, row.status),
+    }
+
+
+def summary_of_task(task: OpenTask) -> Summary:
+    """The same for a task that is open."""
+    files = changed_files(task.site.git, task.state)
+    found = timed(summary_of(task.state, task.journal.times, task.journal.progress, files), task.site.clock())
+    top = task.site.git.top
+    return {
+        **found,
+        "repo": top.name,
+        "repo_path": str(top),
+        "engine": engine_name(task.files),
+        "stopped": is_stopped(task.files, task.state.status),
+    }
+
+
+def is_stopped(files: TaskFiles, status: str) -> bool:
     """Whether the task has work to do and no process of this machine does it: it was killed, or its machine
     went down. Workers of the other engine are looked for elsewhere.
     """
-    if status in TERMINAL or status == "blocked":
+    if status in TERMINAL or status in ("blocked", "unreadable"):
         return False
-    files = site.project.task(task_id)
     try:
         return read_engine(files).engine == "local" and not is_held(files.lock)
     except UserError:
         return False
 
 
-def engine_name(site: Site, row: TaskRow) -> EngineName | None:
+def engine_name(files: TaskFiles) -> EngineName | None:
     """Who drives a task; None where that cannot be read, as little as the task."""
     try:
-        return read_engine(site.project.task(row.task_id)).engine
+        return read_engine(files).engine
     except UserError:
         return None

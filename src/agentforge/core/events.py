@@ -327,6 +327,9 @@ class GateJudged(OfRun):
     reasons: tuple[str, ...]
     ref: str
     finals: tuple[ArtifactRef, ...] = ()
+    tests_passing: int | None = None
+    """Of the tests that it ran; None where it ran none."""
+    tests_total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

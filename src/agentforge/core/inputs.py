@@ -195,6 +195,9 @@ class Judged:
     """Of a review: how many parts the change has to be read in."""
     ask_after: int = 0
     """So many rounds of feedback come before the question: the role may mend it by itself."""
+    tests_passing: int | None = None
+    """Of the tests that it ran; None where it ran none."""
+    tests_total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

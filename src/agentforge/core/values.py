@@ -304,3 +304,6 @@ class CheckDigest:
     summary: str
     failures: tuple[str, ...] = ()
     at_risk: tuple[str, ...] = ()
+    tests_passing: int | None = None
+    """Of the tests that ran; None where none did."""
+    tests_total: int | None = None

@@ -29,6 +29,7 @@ from agentforge.store.task.lines import (
     spell_header,
     spell_line,
 )
+from agentforge.store.task.progress import Progress
 from agentforge.store.task.times import Clock, Times, stamp
 from agentforge.store.task.upcast import VERSION
 from agentforge.system.bounded import LARGEST, read_open
@@ -57,6 +58,7 @@ class Journal:
         self.head = ""
         self.length = 0
         self.times = Times()
+        self.progress = Progress()
         self.size = 0
         """Bytes that count."""
         self.listeners: list[Listener] = []
@@ -200,6 +202,7 @@ class Journal:
     def _take(self, head: Json, key: str, timestamp: str, events: tuple[Event, ...], state: State) -> None:
         self.state, self.head, self.length = state, str(head), self.length + 1
         self.times = self.times.after(timestamp, events)
+        self.progress.take(timestamp, events, state)
         if not any(isinstance(event, Discarded) for event in events):
             self._keys.add(key)
 

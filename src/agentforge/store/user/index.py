@@ -3,6 +3,7 @@ gone.
 """
 
 import contextlib
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -14,13 +15,15 @@ from agentforge.core.errors import UserError
 from agentforge.core.state import State
 from agentforge.store.layout import ProjectFiles, TaskFiles
 from agentforge.store.task.journal import Journal
-from agentforge.store.task.times import Times, utc_now
+from agentforge.store.task.summary import changed_files, summary_of
+from agentforge.store.task.times import utc_now
 from agentforge.store.task.views import north_star_word
 from agentforge.store.user.sqlite_file import SqliteFile, open_table
+from agentforge.system.git.repository import Git
 
 T = TypeVar("T")
 
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class TaskRow:
     request: str
     """For an unreadable task: what is wrong with it."""
     updated: str
+    summary: str
+    """`task_summary` as JSON (`store/task/summary.py`); empty for an unreadable task."""
     journal_size: int
     journal_mtime_ns: int
 
@@ -62,7 +67,7 @@ class Index(SqliteFile):
             info = journal.files.journal.lstat()
         except OSError:
             return
-        self._save([_row(str(repo), journal.state, journal.times, info)], [])
+        self._save([_row(str(repo), journal, info, _Repositories())], [])
 
     def rows(self, repo: Path | None = None) -> list[TaskRow]:
         """The tasks of a checkout, or of every checkout that is known, newest first. Each row is as fresh as
@@ -70,6 +75,7 @@ class Index(SqliteFile):
         """
         known = {(row.repo, row.task_id): row for row in self._load()}
         repos = {row.repo for row in known.values()} if repo is None else {str(repo)}
+        repositories = _Repositories()
         found: list[TaskRow] = []
         changed: list[TaskRow] = []
         for name in sorted(repos):
@@ -79,7 +85,7 @@ class Index(SqliteFile):
                     info.st_size,
                     info.st_mtime_ns,
                 ):
-                    row = _read(name, files, info)
+                    row = _read(name, files, info, repositories)
                     changed.append(row)
                 found.append(row)
         gone = [row for row in known.values() if row.repo in repos]
@@ -129,7 +135,28 @@ def _journals(project: ProjectFiles) -> Iterator[tuple[TaskFiles, os.stat_result
             yield files, files.journal.lstat()
 
 
-def _read(repo: str, files: TaskFiles, info: os.stat_result) -> TaskRow:
+class _Repositories:
+    """The repositories of the tasks that are read, each opened once, and only if one of its tasks changed
+    files.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, Git | None] = {}
+
+    def files(self, repo: str, state: State) -> dict[str, list[str]]:
+        """What a task has created and modified so far."""
+        return changed_files(self._open(repo) if state.tree != state.base_tree else None, state)
+
+    def _open(self, repo: str) -> Git | None:
+        if repo not in self._known:
+            try:
+                self._known[repo] = Git.open(Path(repo))
+            except UserError:
+                self._known[repo] = None
+        return self._known[repo]
+
+
+def _read(repo: str, files: TaskFiles, info: os.stat_result, repositories: _Repositories) -> TaskRow:
     try:
         journal = Journal.open(files, utc_now, write=False)
     except UserError as error:
@@ -145,13 +172,16 @@ def _read(repo: str, files: TaskFiles, info: os.stat_result) -> TaskRow:
             0,
             error.sentence,
             "",
+            "",
             info.st_size,
             info.st_mtime_ns,
         )
-    return _row(repo, journal.state, journal.times, info)
+    return _row(repo, journal, info, repositories)
 
 
-def _row(repo: str, state: State, times: Times, info: os.stat_result) -> TaskRow:
+def _row(repo: str, journal: Journal, info: os.stat_result, repositories: _Repositories) -> TaskRow:
+    state, times = journal.state, journal.times
+    summary = summary_of(state, times, journal.progress, repositories.files(repo, state))
     bill = state.spent.plus(state.unaccounted)
     return TaskRow(
         repo=repo,
@@ -165,6 +195,7 @@ def _row(repo: str, state: State, times: Times, info: os.stat_result) -> TaskRow
         micro_usd=bill.micro_usd,
         request=state.request,
         updated=times.updated_at,
+        summary=json.dumps(summary),
         journal_size=info.st_size,
         journal_mtime_ns=info.st_mtime_ns,
     )

@@ -29,7 +29,10 @@ COMMANDS = {
     "implement": LazyCommand(
         f"{_HERE}.start:implement", "Turn a request into a verified branch, however it is worded"
     ),
-    "status": LazyCommand(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
+    "status": LazyCommand(
+        f"{_HERE}.status:status", "List the tasks of this repository or of all, or show one"
+    ),
+    "logs": LazyCommand(f"{_HERE}.logs:logs", "Print what happened in a task, or follow it"),
     "continue": LazyCommand(f"{_HERE}.resume:resume", "Continue a task that was stopped (also: resume)"),
     "worker": LazyCommand(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
     "server": LazyCommand(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
@@ -146,11 +149,17 @@ def _run(args: Sequence[str]) -> int:
     if "_AGENTFORGE_COMPLETE" in os.environ:  # a shell asks for completions
         cli.main(prog_name="agentforge")
     try:
-        with cli.make_context("agentforge", list(args)) as context:
+        with cli.make_context("agentforge", _without_banner(args)) as context:
             code = cli.invoke(context)
     except click.exceptions.Exit as ended:  # after --help or --version
         return ended.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _without_banner(args: Sequence[str]) -> list[str]:
+    """Scripts of the wild say `--no-banner` to every command; there is none to leave out."""
+    end = args.index("--") if "--" in args else len(args)
+    return [word for at, word in enumerate(args) if word != "--no-banner" or at > end]
 
 
 def _tell(failure: _Failure, words: Sequence[str]) -> int:

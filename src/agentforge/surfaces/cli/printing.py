@@ -9,13 +9,18 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from agentforge.system.visible import harmless, harmless_json, one_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+else:
+    RenderableType = object
 
 json_option = click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 """For a command that shows something: the same as data."""
@@ -61,6 +66,11 @@ def print_json(value: object) -> None:
     click.echo(harmless_json(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
+def print_json_line(value: object) -> None:
+    """One JSON document in one line, for programs that read line by line."""
+    click.echo(harmless_json(json.dumps(value, ensure_ascii=False)))
+
+
 def print_last(text: str) -> None:
     """The last words of a command whose exit code counts even if nobody reads them."""
     with suppress(BrokenPipeError):
@@ -102,3 +112,29 @@ def table(
         text = "  ".join(cells).rstrip()
         spelled.append(f"{text[: edge - 1]}…" if edge and len(text) > edge else text)
     return "\n".join(spelled)
+
+
+def on_terminal() -> bool:
+    """Whether what is printed is seen by a person, on a terminal that can place characters."""
+    return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def draw(page: RenderableType) -> None:
+    """A page with a frame or a table of its own, once."""
+    from rich.console import Console
+
+    Console(highlight=False, markup=False, emoji=False).print(page)
+
+
+def draw_again(page: Callable[[int], RenderableType], wait: Callable[[], bool]) -> None:
+    """A page that fills the terminal and changes in place, for its width, until `wait` says that it is
+    enough. What was on the terminal is there again afterwards.
+    """
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    with Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live:
+        live.update(page(console.width), refresh=True)
+        while wait():
+            live.update(page(console.width), refresh=True)

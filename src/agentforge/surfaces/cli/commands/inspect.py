@@ -38,7 +38,7 @@ def inspect(*, task: str | None, number: int | None, show: str | None, as_data: 
     site = Site.open(Path.cwd())
     files = site.find(task)
     steps = steps_of(files)
-    if is_stopped(site, files.task_id, site.read(files).state.status):
+    if is_stopped(files, site.read(files).state.status):
         mark_interrupted(steps)
     if number is None and show is None:
         _list(files.task_id, steps, as_data=as_data)

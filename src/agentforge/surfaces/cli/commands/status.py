@@ -1,5 +1,8 @@
-"""`status`: the tasks of a repository, or one of them."""
+"""`status`: the tasks of a repository or of all, at a glance or as they go; or one of them, as deep as one
+likes.
+"""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,124 +13,187 @@ from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
     from agentforge.app.tasks import OpenTask
-    from agentforge.core.reply import Json
-    from agentforge.store.site import Site
-    from agentforge.store.user.index import TaskRow
+    from agentforge.store.task.summary import Summary
 
-
-_WIDE = ("", "task", "status", "state", "lane", "stage", "step", "tokens", "cost", "request")
-_NARROW = ("", "state", "stage", "cost", "request")
-"""What fits 80 columns: a task goes by its place there, and every command takes that."""
-_WIDE_FROM = 140
+_EVERY_S = 2.0
+"""How often a watched list is looked at: often enough for ages in seconds, and nothing for a processor."""
 
 
 @click.command(
     epilog="""\b
 Examples:
   agentforge status
-  agentforge status @1
-  agentforge status task-20300131-add-a-version-flag
-  agentforge status --json"""
+  agentforge status --all --watch
+  agentforge status @1 --detail
+  agentforge status @1 --phase green
+  agentforge status @1 --step 3
+  agentforge status --json
+
+In a pipe there is one line for each task."""
 )
 @task_argument
+@click.option("--all", "everywhere", is_flag=True, help="The tasks of all repositories.")
+@click.option("--watch", is_flag=True, help="Keep showing; Ctrl-C ends.")
+@click.option("--detail", is_flag=True, help="With TASK: its progress, steps and files too.")
+@click.option("--phase", help="With TASK: one of its phases.")
+@click.option(
+    "--step", "number", type=click.IntRange(min=1), help="With TASK: one of its steps, with its context."
+)
 @json_option
-def status(*, task: str | None, as_data: bool) -> int:
+def status(  # noqa: PLR0913 - the options of the seed
+    *,
+    task: str | None,
+    everywhere: bool,
+    watch: bool,
+    detail: bool,
+    phase: str | None,
+    number: int | None,
+    as_data: bool,
+) -> int:
     """List the tasks of this repository, newest first, or show TASK."""
-    from agentforge.app.tasks import open_task
+    if task is None and (detail or phase or number):
+        raise click.UsageError("--detail, --phase and --step need a TASK; `@1` is the newest one.")
+    if task is not None and (everywhere or watch):
+        raise click.UsageError(f"--all and --watch list tasks; `agentforge logs {task} -f` follows one.")
+    if task is not None:
+        from agentforge.app.tasks import open_task
+
+        found = open_task(Path.cwd(), task)
+        if phase or number:
+            return _show_part(found, phase, number, as_data=as_data)
+        return _show_one(found, detail=detail, as_data=as_data)
+    if watch and not as_data:
+        return _watch(everywhere=everywhere)
+    return _show_list(everywhere=everywhere, as_data=as_data)
+
+
+def _show_list(*, everywhere: bool, as_data: bool) -> int:
+    from agentforge.app.task_list import list_tasks, task_summary
     from agentforge.store.site import Site
+    from agentforge.store.task.times import utc_now
+    from agentforge.surfaces.cli.pages.board import board, pipe_lines
+    from agentforge.surfaces.cli.printing import draw, on_terminal, print_json, screen_width
 
-    here = Path.cwd()
-    if task:
-        return _show_one(open_task(here, task), as_data=as_data)
-    return _show_all(Site.open(here), as_data=as_data)
-
-
-def _show_all(site: "Site", *, as_data: bool) -> int:
-    from agentforge.app.task_list import is_stopped, list_tasks
-    from agentforge.surfaces.cli.printing import print_json, screen_width, table
-
-    found = list_tasks(site, lambda text: say(text, err=True))
-    for name in found.restored:
-        say(f"restored from git: {name}", err=True)
-    lost = found.lost
+    if everywhere:
+        summaries, lost = _everywhere(), None
+    else:
+        found = list_tasks(Site.open(Path.cwd()), lambda text: say(text, err=True))
+        for name in found.restored:
+            say(f"restored from git: {name}", err=True)
+        summaries, lost = [task_summary(row) for row in found.rows], found.lost
     if as_data:
-        names = {item.task.task_id for item in lost.found}
+        names = {item.task.task_id for item in lost.found} if lost else set()
+        asked = lost.asked if lost else frozenset[str]()
         print_json(
             [
-                {**_data(site, row), "host_lost": row.task_id in names if row.task_id in lost.asked else None}
-                for row in found.rows
+                {**item, "host_lost": item["task_id"] in names if item["task_id"] in asked else None}
+                for item in summaries
             ]
         )
-    elif not found.rows:
-        say('There is no task in this repository yet. Start one with `agentforge start "…"`.')
+    elif not summaries:
+        where = "on this machine" if everywhere else "in this repository"
+        say(f'There is no task {where} yet. Start one with `agentforge start "…"`.')
+    elif on_terminal():
+        draw(board(summaries, utc_now(), screen_width(or_else=80)))
     else:
-        header = _WIDE if screen_width(or_else=_WIDE_FROM) >= _WIDE_FROM else _NARROW
-        rows = [
-            _cells(place, row, header, stopped=is_stopped(site, row.task_id, row.status))
-            for place, row in enumerate(found.rows, 1)
-        ]
-        say(table(header, rows, right=frozenset({"step", "tokens", "cost"})))
-        for item in lost.found:
-            say(f"{item.task.task_id} needs your decision. {item.holdup.text}")
-    if lost.note:
+        say("\n".join(pipe_lines(summaries, utc_now())))
+    for item in lost.found if lost and not as_data else ():
+        say(f"{item.task.task_id} needs your decision. {item.holdup.text}")
+    if lost and lost.note:
         say(lost.note, err=True)
     return 0
 
 
-def _data(site: "Site", row: "TaskRow") -> "dict[str, Json]":
-    from agentforge.app.task_list import engine_name, is_stopped
+def _everywhere() -> "list[Summary]":
+    from agentforge.app.task_list import list_all_tasks, task_summary
+    from agentforge.store.layout import Home
+    from agentforge.store.site import home_path
 
-    return {
-        "task_id": row.task_id,
-        "status": row.status,
-        "state": row.word,
-        "lane": row.lane or None,
-        "stage": row.stage or None,
-        "step": row.step,
-        "tokens": row.tokens,
-        "micro_usd": row.micro_usd,
-        "request": row.request,
-        "updated_at": row.updated,
-        "engine": engine_name(site, row),
-        "stopped": is_stopped(site, row.task_id, row.status),
-    }
+    return [task_summary(row) for row in list_all_tasks(Home(home_path()), lambda text: say(text, err=True))]
 
 
-def _cells(place: int, row: "TaskRow", header: tuple[str, ...], *, stopped: bool) -> tuple[str, ...]:
-    from agentforge.surfaces.cli.pages.words import money
-    from agentforge.system.visible import brief
+def _here() -> "list[Summary]":
+    from agentforge.app.task_list import task_summary
+    from agentforge.store.site import Site
+    from agentforge.store.user.index import Index
 
-    spelled = {
-        "": f"@{place}",
-        "task": row.task_id,
-        "status": row.status,
-        "state": "stopped" if stopped else row.word,
-        "lane": row.lane or "-",
-        "stage": row.stage or "-",
-        "step": str(row.step),
-        "tokens": f"{row.tokens:,}",
-        "cost": money(row.micro_usd),
-        "request": brief(row.request, 60),
-    }
-    return tuple(spelled[name] for name in header)
+    site = Site.open(Path.cwd())
+    with Index(site.home.index, lambda _: None) as index:
+        return [task_summary(row) for row in index.rows(site.git.top)]
 
 
-def _show_one(task: "OpenTask", *, as_data: bool) -> int:
+def _watch(*, everywhere: bool) -> int:
+    import time
+
+    from agentforge.store.task.times import utc_now
+    from agentforge.surfaces.cli.pages.board import board, pipe_lines
+    from agentforge.surfaces.cli.printing import draw_again, on_terminal
+
+    look: Callable[[], list[Summary]] = _everywhere if everywhere else _here
+
+    def wait() -> bool:
+        time.sleep(_EVERY_S)
+        return True
+
+    try:
+        if on_terminal():
+            draw_again(lambda width: board(look(), utc_now(), width), wait)
+        said: dict[str, str] = {}
+        while wait():  # a pipe gets a line for each task that has moved
+            summaries = look()
+            for summary, line in zip(summaries, pipe_lines(summaries, utc_now()), strict=True):
+                moved = f"{summary['timing']['last_activity']} {summary['stopped']}"
+                if said.get(summary["task_id"]) != moved:
+                    said[summary["task_id"]] = moved
+                    say(line)
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+def _show_part(task: "OpenTask", phase: str | None, number: int | None, *, as_data: bool) -> int:
+    from agentforge.app.details import phase_detail, step_detail
+    from agentforge.surfaces.cli.pages.details import phase_lines, step_lines
+    from agentforge.surfaces.cli.printing import print_json
+
+    if phase and number:
+        raise click.UsageError("Give either --phase or --step.")
+    if phase:
+        found = phase_detail(task, phase)
+        lines = [] if as_data else phase_lines(found)
+    else:
+        assert number is not None
+        found = step_detail(task, number)
+        lines = [] if as_data else step_lines(found)
+    if as_data:
+        print_json(found)
+    else:
+        say("\n".join(lines))
+    return 0
+
+
+def _show_one(task: "OpenTask", *, detail: bool, as_data: bool) -> int:
     from agentforge.app.engine_view import engine_view
     from agentforge.app.reports import report
-    from agentforge.app.task_list import is_stopped
+    from agentforge.app.task_list import summary_of_task
     from agentforge.store.task.views import state_view
+    from agentforge.surfaces.cli.pages.details import summary_lines
     from agentforge.surfaces.cli.pages.engine import engine_fields, engine_lines
     from agentforge.surfaces.cli.pages.task import page
     from agentforge.surfaces.cli.printing import print_json
 
     journal, engine = task.journal, engine_view(task)
-    stopped = is_stopped(task.site, task.task_id, task.state.status)
+    summary = summary_of_task(task)
     if as_data:
         view = state_view(task.files, journal.state, journal.head, journal.length, journal.times)
-        print_json({**view, **engine_fields(engine), "stopped": stopped})
-    else:
-        say("\n".join([page(report(task), task.files, journal.times), *engine_lines(engine)]))
-        if stopped:
-            say(f"stopped: no process works on it; `agentforge continue {task.task_id}` goes on")
+        stages = view["pipeline"]
+        assert isinstance(stages, dict)
+        pipeline = {"pipeline": {**stages, **summary["pipeline"]}}
+        print_json({**view, **summary, **pipeline, **engine_fields(engine), "stopped": summary["stopped"]})
+        return 0
+    say("\n".join([page(report(task), task.files, journal.times), *engine_lines(engine)]))
+    if detail:
+        say("\n".join(summary_lines(summary)))
+    if summary["stopped"]:
+        say(f"stopped: no process works on it; `agentforge continue {task.task_id}` goes on")
     return 0

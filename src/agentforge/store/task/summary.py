@@ -1,0 +1,177 @@
+"""A task in one document, with the field names of the dashboard: what lists, pages and programs show.
+
+It holds nothing that depends on the time of reading: whoever shows it adds ages and what is left (`timed`).
+"""
+
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Literal
+
+from agentforge.core.errors import UserError
+from agentforge.core.machine import TERMINAL
+from agentforge.core.reply import Json
+from agentforge.core.runs import Run
+from agentforge.core.state import State
+from agentforge.store.task.progress import Progress
+from agentforge.store.task.times import Times, stamp
+from agentforge.store.task.views import StateWord, north_star_word, plan
+from agentforge.system.git.repository import Git
+
+Summary = dict[str, Any]
+"""JSON, with fractions for shares and dollars: for readers, never recorded."""
+
+_MOST_FILES = 200
+_PLAUSIBLE = 0.1
+"""Below this share of the work, what is left cannot be estimated from what was done."""
+_ACTIONS: dict[StateWord, tuple[str, ...]] = {
+    "pending": ("continue", "abort"),
+    "in_progress": ("continue", "abort"),
+    "escalated": ("resolve", "abort"),
+    "awaiting_decision": ("resolve", "abort"),
+    "completed": ("merge", "verify", "discard"),
+    "failed": ("continue", "discard"),
+    "aborted": ("continue", "discard"),
+}
+"""The commands that make sense next, by the state of the task."""
+
+
+def summary_of(state: State, times: Times, progress: Progress, files: dict[str, list[str]]) -> Summary:
+    """`task_summary`, without the repository's name and without a clock. `files`: created and modified."""
+    word = north_star_word(state)
+    here, overall = _phase_share(state), _overall_share(state)
+    bill, run, waiting = state.spent.plus(state.unaccounted), state.worker, state.open_escalation
+    now = progress.current
+    return {
+        "task_id": state.task_id,
+        "request": state.request,
+        "goal": state.request,
+        "goal_type": state.pipeline.name,
+        "status": {
+            "state": word,
+            "stored": state.status,
+            "phase": run.stage if run else None,
+            "phase_progress": here,
+            "overall_progress": overall,
+        },
+        "timing": {
+            "started_at": times.created_at,
+            "last_activity": times.updated_at,
+            "ended_at": times.ended_at or None,
+        },
+        "steps": {
+            "total": state.step,
+            "by_phase": {name: phase.steps for name, phase in progress.phases.items()},
+        },
+        "health": {
+            "tests_passing": progress.tests_passing,
+            "tests_total": progress.tests_total,
+            "conformance_passing": None,
+            "conformance_total": None,
+            "escalations_pending": sum(item.answer is None for item in state.escalations),
+            "errors_recent": progress.errors_recent(state.step),
+        },
+        "cost": {
+            "tokens_used": bill.tokens,
+            "estimated_cost_usd": None if state.unpriced else bill.micro_usd / 1_000_000,
+        },
+        "files": {"created": [*files["created"]], "modified": [*files["modified"]]},
+        "current_action": None
+        if now is None or state.status in TERMINAL
+        else {
+            "step": now.step,
+            "action": now.action,
+            "target": now.target or None,
+            "started_at": now.started_at,
+        },
+        "last_action": None if now is None else {"action": now.action, "at": now.started_at},
+        "pipeline": _pipeline(state, overall),
+        "current_stage": _current_stage(state, run, word),
+        "iteration_summary": None,
+        "available_actions": [*_ACTIONS[word]],
+        "waiting": None
+        if waiting is None
+        else {
+            "id": waiting.id,
+            "kind": waiting.kind,
+            "question": waiting.question.text,
+            "opened_at": dict(times.opened).get(waiting.id),
+        },
+    }
+
+
+def changed_files(git: Git | None, state: State) -> dict[str, list[str]]:
+    """What a task has created and modified so far, of the recorded tree; nothing where git cannot say."""
+    created: list[str] = []
+    modified: list[str] = []
+    if git is not None and state.tree and state.tree != state.base_tree:
+        with suppress(UserError):  # its objects are gone; `verify` says so
+            for change in git.diff_names(state.base_tree, state.tree):
+                (created if change.status == "A" else modified).append(change.path)
+    return {"created": created[:_MOST_FILES], "modified": modified[:_MOST_FILES]}
+
+
+def timed(summary: Summary, now: datetime) -> Summary:
+    """The summary at one moment: how long the task has run, and about how long it still needs."""
+    timing, status = summary["timing"], summary["status"]
+    end = str(timing["ended_at"] or stamp(now))
+    elapsed = seconds_between(str(timing["started_at"]), end)
+    share = status["overall_progress"]
+    left: int | None = None
+    if status["state"] == "in_progress" and isinstance(share, float) and share >= _PLAUSIBLE:
+        left = round(elapsed * (1 - share) / share)
+    return {**summary, "timing": {**timing, "elapsed_seconds": elapsed, "estimated_remaining_seconds": left}}
+
+
+def seconds_between(before: str, after: str) -> int:
+    """Whole seconds between two stamps; 0 where a clock went back or a time is not known."""
+    try:
+        span = datetime.fromisoformat(after) - datetime.fromisoformat(before)
+    except ValueError:
+        return 0
+    return max(0, int(span.total_seconds()))
+
+
+def _phase_share(state: State) -> float:
+    """About how much of the current phase is done: by its steps, and by whether gates judge already."""
+    run = state.worker
+    if run is None:
+        return 1.0 if state.delivered else 0.0
+    if run.point in ("judge", "commit", "deliver"):
+        return 0.9
+    expected = max(3, state.stage_of(run).max_steps // 3)
+    return round(min(0.85, run.steps / expected), 2)
+
+
+def _overall_share(state: State) -> float:
+    if state.delivered and state.status == "completed":
+        return 1.0
+    stages = plan(state)
+    if not stages:
+        return 0.0
+    done = sum(item.progress in ("done", "covered") for item in stages)
+    return round(min(0.99, (done + (_phase_share(state) if state.worker else 0)) / len(stages)), 2)
+
+
+def _pipeline(state: State, overall: float) -> Summary:
+    stages = state.pipeline.stages
+    return {
+        "template": state.pipeline.name,
+        "lane": state.pipeline.lane,
+        "entry_stage": stages[0].name if stages else None,
+        "exit_stage": stages[-1].name if stages else None,
+        "progress": overall,
+    }
+
+
+def _current_stage(state: State, run: Run | None, word: StateWord) -> Json:
+    if run is None:
+        return None
+    awaiting: Literal["user_decision"] | None = (
+        "user_decision" if word in ("escalated", "awaiting_decision") else None
+    )
+    return {
+        "name": run.stage,
+        "status": word,
+        "iteration": state.revised_times(run.stage) + 1,
+        "awaiting": awaiting,
+    }

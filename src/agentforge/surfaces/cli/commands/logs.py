@@ -1,0 +1,50 @@
+"""`logs`: what happened in a task, line by line, and what happens now."""
+
+from pathlib import Path
+
+import click
+
+from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.task_names import task_argument
+
+_EVERY_S = 0.5
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge logs
+  agentforge logs task-20300131-add-a-version-flag -f
+  agentforge logs @2 --json | jq .why
+
+With --json each line is one decision of the journal, as it is on record."""
+)
+@task_argument
+@click.option("--follow", "-f", is_flag=True, help="Go on until the task is over or waits for you.")
+@click.option("--json", "as_data", is_flag=True, help="Print the journal's own lines, one JSON object each.")
+def logs(*, task: str | None, follow: bool, as_data: bool) -> int:
+    """Print what happened in TASK, each line with its time.
+
+    Without TASK the newest one is meant.
+    """
+    import time
+
+    from agentforge.app.logs import LogReader
+    from agentforge.app.tasks import open_task
+    from agentforge.surfaces.cli.pages.logs import log_lines
+    from agentforge.surfaces.cli.printing import print_json_line
+
+    reader = LogReader(open_task(Path.cwd(), task))
+    try:
+        while True:
+            for entry in reader.more():
+                if as_data:
+                    print_json_line(entry.line)
+                else:
+                    for line in log_lines(entry):
+                        say(line)
+            if not follow or reader.rests():
+                return 0
+            time.sleep(_EVERY_S)
+    except KeyboardInterrupt:
+        return 0

@@ -1,0 +1,97 @@
+"""`status` and `logs` as a person, a pipe and a program see them."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.scene import CODE, COMMAND, QUESTION, TEST, Scene, make_scene
+
+pytestmark = pytest.mark.slow
+
+HOSTILE = "Greet \x1b[31mthe\x07 world\n\u202e[bold]by default[/bold]"
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory, environments: Path) -> Scene:
+    files = {"greeting.py": CODE, "tests/test_greeting.py": TEST}
+    scene = make_scene(tmp_path_factory.mktemp("status"), files, environments)
+    model = scene.script(("patch", QUESTION))
+    done = scene.run("start", HOSTILE, "--lane", "hotfix", "--model", model)
+    assert done.returncode == 3, done.stderr
+    return scene
+
+
+def test_a_pipe_gets_one_line_for_each_task_whatever_its_request(asked: Scene) -> None:
+    (line,) = asked.run("status", "--no-banner").stdout.splitlines()
+    assert line.startswith("a repository:  ESCALATED (ESC-001: Who is greeted by an empty name?)  ")
+    assert line.endswith('[bold]by default[/bold]"')
+    assert "\x1b" not in line
+    everywhere = asked.run("status", "--all").stdout
+    assert asked.task in everywhere
+
+
+def test_a_task_its_phases_and_its_steps_are_shown_and_are_data(asked: Scene) -> None:
+    task = asked.task
+    page = asked.run("status", task, "--detail").stdout
+    assert "progress\n  overall   " in page
+    assert "  steps     patch 1\n" in page
+    phase = asked.data("status", task, "--phase", "patch")
+    assert (phase["phase"], phase["status"], phase["steps"]["total"]) == ("patch", "escalated", 1)
+    assert {"objective", "exit_criteria", "files_touched", "started_at"} <= phase.keys()
+    assert "exit criteria\n" in asked.run("status", task, "--phase", "patch").stdout
+    step = asked.data("status", task, "--step", "1")
+    assert {
+        "timestamp",
+        "duration_seconds",
+        "action",
+        "llm_call",
+        "context_sent",
+        "llm_response",
+        "result",
+        "state_after",
+        "diff",
+    } <= step.keys()
+    assert step["action"]["type"] == "escalate"
+    assert "task_frame" in step["context_sent"]
+    wrong = asked.run("status", task, "--phase", "nowhere")
+    assert (wrong.returncode, "has no phase 'nowhere'; it has patch" in wrong.stderr) == (2, True)
+    assert asked.run("status", "--detail").returncode == 2
+
+
+def test_logs_tell_what_happened_and_following_ends_where_a_person_is_waited_for(asked: Scene) -> None:
+    followed = asked.run("logs", "--follow")
+    assert followed.returncode == 0
+    assert "worktree ready" in followed.stdout
+    lines = [json.loads(line) for line in asked.run("logs", asked.task, "--json").stdout.splitlines()]
+    assert [line["seq"] for line in lines] == [*range(1, len(lines) + 1)]
+    assert lines[0]["events"][0]["type"] == "task_created"
+
+
+def test_a_watched_list_fills_the_terminal_and_ends_with_ctrl_c(asked: Scene) -> None:
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [COMMAND, "status", "--watch"],
+        cwd=asked.top,
+        env={**asked.environ, "TERM": "xterm", "COLUMNS": "72", "LINES": "20"},
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+    ) as process:
+        os.close(slave)
+        shown = b""
+        while b"Waiting: ESC-001" not in shown:
+            shown += os.read(master, 65536)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    os.close(master)
+    page = shown.decode()
+    assert "AGENTFORGE STATUS" in page
+    assert "Active: 0    Completed: 0    Escalated: 1" in page
+    assert "\x1b[31mthe" not in page
+    assert max(len(line) for line in page.splitlines() if line.startswith("│") and "\x1b" not in line) == 72
