@@ -122,7 +122,7 @@ def wrong_with(line: str) -> str:
     words = [*takewhile(lambda word: word not in ("|", "<", ">", "#"), whole)]
     if words[:1] == ["{}"]:  # one of those that take a request
         words[0] = "start"
-    if words[-1:] == ["…"] and words[-2:-1] != ["--answer"]:
+    if words[-1:] == ["…"] and not words[-2].startswith("-"):
         words = [word for word in words[:-1] if word != "{}"]
     command: click.Command = cli
     context = click.Context(cli, info_name="agentforge")

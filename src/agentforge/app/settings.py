@@ -247,6 +247,15 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
     """The user's own file: what every settings file can say, and what is theirs alone, because it is their
     machine.
     """
+    try:
+        return _read_own(path)
+    except UsageError as error:
+        if error.next_step:
+            raise
+        raise UsageError(error.sentence, "`agentforge config edit` opens it.") from error
+
+
+def _read_own(path: Path) -> tuple[dict[str, Any], Own]:
     value = strict_yaml.load_file(path)
     if value is None:
         return {}, Own()

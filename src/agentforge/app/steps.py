@@ -149,8 +149,11 @@ def _opened(state: State, event: StepOpened, timestamp: str) -> Step:
 def pick(steps: list[Step], number: int | None, task_id: str) -> Step:
     """The step with a number, or the last one."""
     if not steps:
-        raise UsageError(f"{task_id} has no step yet.")
+        raise UsageError(f"{task_id} has no step yet.", f"`agentforge status {task_id}` shows how it stands.")
     found = steps[-1] if number is None else next((step for step in steps if step.number == number), None)
     if found is None:
-        raise UsageError(f"{task_id} has no step {number}; it has {len(steps)}.")
+        raise UsageError(
+            f"{task_id} has no step {number}; it has {len(steps)}.",
+            f"`agentforge inspect {task_id}` lists them.",
+        )
     return found
