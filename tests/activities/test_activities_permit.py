@@ -247,7 +247,7 @@ def test_anything_but_a_yes_denies_and_the_same_call_is_not_asked_again(
     acted = desk.act(("edit_file", EDIT))
     assert acted.question is None
     assert acted.results[0].mistake == "permission_denied"
-    assert "a person denied this very call" in acted.results[0].text
+    assert "a person denied exactly this call" in acted.results[0].text
 
 
 def test_where_nobody_is_asked_it_is_denied_and_the_role_hears_why(desk: Desk) -> None:
@@ -362,7 +362,7 @@ def test_only_a_person_takes_the_walls_away() -> None:
     check_walls("none", "", at_terminal=True)
     check_walls("none", "none", at_terminal=False)
     check_walls("auto", "", at_terminal=False)
-    with pytest.raises(PolicyError, match="own configuration") as refused:
+    with pytest.raises(PolicyError, match="own settings") as refused:
         check_walls("none", "auto", at_terminal=False)
     assert "sandbox: none" in refused.value.next_step
 
@@ -397,11 +397,11 @@ def test_a_record_that_says_no_walls_is_not_believed(tmp_path: Path, home: Path)
         with agentforge.open_driver(agentforge.OpenTask.open(site, files)) as driver:
             return driver.world()
 
-    with pytest.raises(PolicyError, match="nobody on this machine has said so"):
+    with pytest.raises(PolicyError, match="nobody on this machine allowed that"):
         opened()
     path = permissions_file(site.home, site.git.top, "task-1")
     write_permissions(path, StartPermissions(sandbox="none", yes=True, marker="of another task of this name"))
-    with pytest.raises(PolicyError, match="nobody on this machine has said so"):
+    with pytest.raises(PolicyError, match="nobody on this machine allowed that"):
         opened()
     write_permissions(path, StartPermissions(sandbox="none", yes=True, marker="m1"))
     assert (opened().sandbox.name, opened().rules.permissions.yes) == ("none", True)

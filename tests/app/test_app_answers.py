@@ -144,7 +144,7 @@ def test_always_grants_just_this_command_and_says_how_to_take_it_back(desk: Desk
     )
     assert done == Taken(
         True,
-        (f"Granted {grant.id}: {offered(call)}. `agentforge permissions revoke {grant.id}` takes it back.",),
+        (f"Granted {grant.id}: {offered(call)}. `agentforge permissions revoke {grant.id}` removes it.",),
     )
     assert desk.allowed() == {call.digest}
     assert desk.site.read(desk.files).state.permits == {call.digest}
@@ -155,7 +155,7 @@ def test_always_grants_just_this_command_and_says_how_to_take_it_back(desk: Desk
 )
 def test_what_no_grant_is_as_narrow_as_is_allowed_for_the_task_only(desk: Desk, call: WantedCall) -> None:
     assert desk.answer(call, "always").notes == (
-        "Allowed for this task only: a grant is for one command, or for one path.",
+        "Allowed for this task only: a grant covers one command or one path.",
     )
     assert read_grants(grants_file(desk.site.home)).grants == ()
     assert "nothing beyond this task" in offered(call)
@@ -193,7 +193,7 @@ def test_a_yes_to_a_tool_of_the_repository_is_a_consent_to_what_it_is_now(desk: 
 def test_a_record_that_shows_one_command_and_asks_for_another_gets_no_yes(desk: Desk) -> None:
     forged = replace(command("curl", "x"), digest=command("ls").digest)
     identity = desk.ask(forged, "May maintainer use run_command?\n\n  ls\n")
-    with pytest.raises(PolicyError, match="shows another command"):
+    with pytest.raises(PolicyError, match="shows a different command"):
         answer(OpenTask.open(desk.site, desk.files), identity, "always")
     assert desk.allowed() == frozenset()
     with pytest.raises(UsageError, match="no escalation"):
@@ -203,8 +203,8 @@ def test_a_record_that_shows_one_command_and_asks_for_another_gets_no_yes(desk: 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["run_command"], "say which with --command"),
-        (["create_file"], "say which with --path"),
+        (["run_command"], "name it with --command"),
+        (["create_file"], "name them with --path"),
         (["edit_file", "--command", "make"], "runs no command"),
         (["run_command", "--command", "make", "--path", "x"], "either --command or --path"),
         (["run_command", "--command", "'"], "cannot be read"),

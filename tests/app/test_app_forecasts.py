@@ -74,10 +74,8 @@ def test_the_check_says_who_answers_and_which_tier_has_whom(tmp_path: Path) -> N
     assert not found.can_answer
     rows = {row.name: row for row in found.rows}
     assert (rows["openai"].state, rows["openai"].next_step) == ("weak", "Is the server running?")
-    assert rows["ollama"].detail == "answers; 1 model; no tier names it"
-    assert rows["reasoning"] == MachineCheck(
-        "reasoning", "weak", "openai:x", "None of them can be asked now."
-    )
+    assert rows["ollama"].detail == "answers; 1 model; not in any tier"
+    assert rows["reasoning"] == MachineCheck("reasoning", "weak", "openai:x", "None of them can be used now.")
     assert rows["models"].state == "missing"
     assert "lmstudio" not in rows
     assert also.can_answer

@@ -131,17 +131,25 @@ def test_the_words_of_a_request_say_which_kind_is_asked_for(kind: ProofKind, req
 
 def test_the_words_that_decide_are_told() -> None:
     assert asked_for("Please fix a typo in the README").words == "typo"
-    assert asked_for("Rename net to net_price").words == "rename"
+    assert asked_for("Rename net to net_price").words == "Rename"
+
+
+def test_the_words_that_decide_are_quoted_as_the_request_has_them() -> None:
+    assert asked_for("Let `HTTPServer.run` return  the Port").words == "Let `HTTPServer.run` return the Port"
+    assert asked_for("Refactor all of the Tests").words == "Refactor Tests", (
+        "of a longer clause, what decides"
+    )
+    assert asked_for("Let İstanbul be a City").words.endswith("a City"), "a letter that is two in lower case"
     assert asked_for("Do it").words == "do it"
 
 
 @every(
     ("request_", "words"),
     [
-        ("Delete the failing tests", "delete the failing tests"),
-        ("Make the tests pass, whatever it takes", "make the tests pass, whatever"),
-        ("Skip test_slow on CI", "skip test_slow"),
-        ("Relax the assertions of test_net", "relax the assertions"),
+        ("Delete the failing tests", "Delete the failing tests"),
+        ("Make the tests pass, whatever it takes", "Make the tests pass, whatever"),
+        ("Skip test_slow on CI", "Skip test_slow"),
+        ("Relax the assertions of test_net", "Relax the assertions"),
         ("Remove the function net and test total", ""),
         ("Add tests for net", ""),
         ("net must pass its tests", ""),

@@ -168,7 +168,8 @@ def test_the_full_lane_has_the_eight_stages_and_each_gets_what_it_needs() -> Non
         "clarify": "no_ambiguities",
         "red": "no_test_owed",
         "green": "only_tests",
-        "refactor": "trivial_change OR only_tests",
+        "refactor": "nothing_worse OR trivial_change OR only_tests",
+        "deliver": "no_changelog",
     }
     assert [name for name, stage in by_name.items() if stage.reverts] == ["refactor"]
     assert [name for name, stage in by_name.items() if stage.context_tokens == 16_000] == [
@@ -459,7 +460,7 @@ prompt: Look.
 @every(
     ("more", "said"),
     [
-        ("skip_if: moonlight", "skip_if: `moonlight` is no known condition; there are no_ambiguities"),
+        ("skip_if: moonlight", "skip_if: `moonlight` is not a known condition; use one of no_ambiguities"),
         (
             "skippable_if: no_ambiguities AND",
             "skippable_if: the condition `no_ambiguities AND` ends too early",
@@ -558,13 +559,13 @@ def test_a_panel_brings_its_gate_and_an_arbiter_once_two_can_disagree() -> None:
             "name: refactor, skip_if: moonlight",
             "refactor",
             "implementation",
-            "`moonlight` is no known condition",
+            "`moonlight` is not a known condition",
         ),
         (
             "name: refactor, skip_if: no_ambiguities",
             "refactor",
             "implementation",
-            "may be skipped only if `trivial_change OR only_tests`",
+            "may be skipped only if `nothing_worse OR trivial_change OR only_tests`",
         ),
         (
             "name: refactor, review_mode: loud",

@@ -158,7 +158,7 @@ stages:
 
 def test_a_file_of_comments_changes_nothing_and_an_empty_one_is_refused() -> None:
     assert CATALOG.with_overrides({DEVELOPER: "# later\n\n  # more\n"}).overrides == {}
-    assert refusal({DEVELOPER: ""}).startswith(f"{DEVELOPER}:1: holds no mapping")
+    assert refusal({DEVELOPER: ""}).startswith(f"{DEVELOPER}:1: is not a mapping")
 
 
 # What may not
@@ -420,7 +420,7 @@ GREEN_STAGE = ".agentforge/stages/green.yaml"
             "+gates: [qualty]",
             ":2: gates: 'qualty' is no gate; did you mean quality?; there are",
         ),
-        (GREEN_STAGE, "skip_if: trivial_chnge", "`trivial_chnge` is no known condition; there are"),
+        (GREEN_STAGE, "skip_if: trivial_chnge", "`trivial_chnge` is not a known condition; use one of"),
         (GREEN_STAGE, "skip_if: trivial_chnge", "; did you mean trivial_change?"),
         (
             DEVELOPER,

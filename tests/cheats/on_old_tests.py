@@ -223,7 +223,7 @@ OLD_TESTS = [
     ),
     Cheat(
         "an id that does not exist is given up",
-        "is no test of the baseline",
+        "is not a test of the baseline",
         supersedes=(f"{OLD_TEST}::test_label",),
         green=BROKEN,
     ),
@@ -251,7 +251,7 @@ OLD_TESTS = [
     ),
     Cheat(
         "a test that is given up and says nothing any more",
-        "asserts nothing any more",
+        "no longer asserts anything",
         supersedes=(f"{OLD_TEST}::test_label_names_the_currency",),
         red={NEW_TEST: TEST, OLD_TEST: OLD.replace('assert label(3) == "3 EUR"', "label(3)")},
         green=BROKEN,

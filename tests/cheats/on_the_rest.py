@@ -308,7 +308,7 @@ CHECKERS = [
 ENVIRONMENT = [
     Cheat(
         "a new dependency",
-        "the dependencies are others now",
+        "the dependencies changed",
         "flagged",
         green={
             **HONEST,
@@ -319,7 +319,7 @@ ENVIRONMENT = [
     ),
     Cheat(
         "a dependency on a path",
-        "the dependencies are others now|how the project is built",
+        "the dependencies changed|how the project is built",
         "flagged",
         green={
             **HONEST,
@@ -572,14 +572,14 @@ SECURITY = [
     ),
     Cheat(
         "a public check that is gone",
-        "this public name is gone",
+        "this public name was removed",
         "flagged",
         base={"shop/sign.py": SIGN},
         green={**HONEST, "shop/sign.py": SIGN.partition("\n\ndef verify")[0] + "\n"},
     ),
     Cheat(
-        "a check that is called in another way",
-        "called in another way",
+        "a check that is its signature changed",
+        "its signature changed",
         "flagged",
         base={"shop/sign.py": SIGN},
         green={**HONEST, "shop/sign.py": SIGN.replace("header: str)", 'header: str = "")')},

@@ -142,7 +142,9 @@ def test_a_withdrawn_call_is_billed_only_if_its_batch_may_be() -> None:
         task = begun()
         ask = sent_by_batch(task)
         task.say(Abort("ada"), "abort")
-        task.say(AskTrouble("unreachable", "nobody waits", retryable=False, maybe_billed=billed), ask.key)
+        task.say(
+            AskTrouble("unreachable", "nothing is waiting", retryable=False, maybe_billed=billed), ask.key
+        )
         assert (task.state.unaccounted, task.state.flights) == (cost, ())
 
 

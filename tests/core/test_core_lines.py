@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from agentforge.core.conditions import held
 from agentforge.core.events import LaneRaised, Reverted
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import (
@@ -78,6 +79,13 @@ def test_a_stage_whose_condition_holds_goes_straight_to_its_gates_and_asks_nobod
 def test_a_stage_whose_condition_does_not_hold_is_worked_on() -> None:
     task = full_until("clarify")
     assert (task.run.skipped, task.owes()) == ("", ["Assemble"])
+
+
+def test_what_a_skipped_stage_rests_on_are_the_facts_that_hold() -> None:
+    text = "nothing_worse OR trivial_change OR external_spec_provided"
+    assert held(text, ["trivial_change"]) == "trivial_change"
+    assert held(text, ["spec_provided", "no_ambiguities", "nothing_worse"]) == "nothing_worse, spec_provided"
+    assert held("NOT no_changelog", []) == "NOT no_changelog"
 
 
 def test_a_skipped_stage_is_judged_with_the_artifacts_that_stand_and_read_by_its_panel() -> None:

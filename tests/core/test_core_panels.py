@@ -174,7 +174,7 @@ def test_a_reviewer_that_asks_a_person_is_told_the_answer_and_the_other_keeps_wh
     reply_as(task, SECURITY)
     act_as(task, SECURITY, _asks(task))
     assert (task.state.status, _kind(task), task.owes()) == ("blocked", "question", ["Await"])
-    with pytest.raises(StateInvalid, match="waits for an answer"):
+    with pytest.raises(StateInvalid, match="is waiting for an answer"):
         task.say(Resume("ada"))
     task.say(Resolution("ESC-001", "It is public.", "ada"))
     task.end("Prepare", Prepared(task.state.tree))

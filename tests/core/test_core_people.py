@@ -74,7 +74,7 @@ def test_an_answer_to_an_unknown_question_names_the_known_ones() -> None:
 def test_a_question_is_answered_once() -> None:
     task = _asked()
     task.say(Resolution("ESC-001", "--b", "ada"))
-    with pytest.raises(StateInvalid, match="answered already by ada"):
+    with pytest.raises(StateInvalid, match="already answered by ada"):
         task.say(Resolution("ESC-001", "--a", "bob"))
 
 

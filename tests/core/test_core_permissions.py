@@ -19,7 +19,7 @@ RESULTS = (
         ok=False,
         target="make docs",
         mistake="asked",
-        text="not done: a person is asked to allow it",
+        text="not done: it needs a person's permission",
     ),
     ActionDigest("edit_file", ok=False, target="a.py", mistake="waits", text="not done"),
 )

@@ -244,7 +244,7 @@ def test_a_question_about_old_tests_waits_for_its_answer() -> None:
     submit(task)
     asked = Question("May it be given up?", ("allow", "keep them", "abort"), about=("tests/a.py::test_old",))
     task.end("Judge", Judged("red", "failed", ("not asked for",), "verdict", question=asked))
-    with pytest.raises(StateInvalid, match="waits for an answer to ESC-001"):
+    with pytest.raises(StateInvalid, match="is waiting for an answer to ESC-001"):
         task.say(Resume("ada"))
 
 

@@ -359,6 +359,15 @@ def test_an_action_of_a_task_that_was_ended_does_not_leave() -> None:
     assert [event.key for event in task.told(Discarded)] == [f"{key}/left/1"]
 
 
+def test_a_role_that_asks_again_and_hears_something_new_does_not_stand_still() -> None:
+    task = begun(_only(FRAME))
+    for heard in (("busy",), ("nearly",), ("done",)):
+        step(task, answered(ref="same"), Acted("ref", task.state.tree, (READ,), came=heard))
+        assert task.state.escalations == (), heard
+    step(task, answered(ref="same"), Acted("ref", task.state.tree, (READ,), came=("done",)))
+    assert "gave the same reply twice" in task.state.escalations[-1].question.text
+
+
 def test_the_same_reply_twice_on_the_same_tree_asks_a_person_what_is_missing() -> None:
     task = begun(_only(FRAME))
     for number in (1, 2):

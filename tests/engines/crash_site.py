@@ -11,7 +11,8 @@ import hashlib
 import json
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
 
@@ -57,6 +58,7 @@ class Plan:
     lane: str
     script: Path
     moments: tuple[str, ...]
+    project: Mapping[str, str] = field(default_factory=lambda: PROJECT)
 
 
 SMALL = Plan("crash-site", "small", SCRIPT, MOMENTS)
@@ -223,7 +225,7 @@ def reference(shared: Path, plan: Plan = SMALL) -> Reference:
 
 
 def _make(root: Path, plan: Plan) -> str:
-    scene = found(root / "finished", PROJECT)
+    scene = found(root / "finished", plan.project)
     share_cache(root.parent, scene)
     site = scene.site()
     task_id = agentforge.start(
@@ -241,7 +243,7 @@ def _make(root: Path, plan: Plan) -> str:
     return task_id
 
 
-def found(root: Path, files: dict[str, str]) -> Scene:
+def found(root: Path, files: Mapping[str, str]) -> Scene:
     """A new repository."""
     scene = Scene(root, "")
     for path, text in files.items():

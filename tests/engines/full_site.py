@@ -4,8 +4,9 @@ nobody works on.
 
 from pathlib import Path
 
-from tests.engines.crash_site import Plan, Reference
+from tests.engines.crash_site import PROJECT, Plan, Reference
 from tests.engines.deaths import plain
+from tests.whole.full_plays import EVERY_ROLE
 
 LINES = 91
 """Decisions of the whole run, its creation included."""
@@ -13,7 +14,13 @@ JUDGED = "refactor/1/10/judge/1/0/contracts"
 """The result has passed its gates: the panel sits, and nobody has read anything."""
 UNDONE = "refactor/1/9/check/1"
 """A refactoring was undone on record, and still stands in the worktree."""
-FULL = Plan("full-site", "full", Path(__file__).with_name("full_script.yaml"), (JUDGED, UNDONE))
+FULL = Plan(
+    "full-site",
+    "full",
+    Path(__file__).with_name("full_script.yaml"),
+    (JUDGED, UNDONE),
+    {**PROJECT, **EVERY_ROLE},
+)
 
 PANEL = ("refactor/security_architect/1/11", "refactor/reviewer/1/12")
 """Two seats, side by side."""

@@ -170,7 +170,7 @@ def test_after_git_clean_before_any_accepted_stage_a_sentence_says_so(
     scene.git("clean", "-qfdx")
     with pytest.raises(UsageError, match=scene.task_id):
         engine.drive(scene)
-    with pytest.raises(UsageError, match="no task in this repository"):
+    with pytest.raises(UsageError, match="No tasks in this repository"):
         scene.site().find(None)
 
 

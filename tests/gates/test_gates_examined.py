@@ -86,7 +86,7 @@ def test_a_check_that_calls_wrongly_goes_back_once_before_anybody_is_asked(site:
     verdict = examine(site, RIGHT, BROKEN)
     assert (verdict.status, verdict.ask_after) == ("failed", 1)
     assert "NameError" in verdict.reasons[0]
-    assert "mend it" in verdict.reasons[-1]
+    assert "fix it" in verdict.reasons[-1]
 
 
 @pytest.mark.parametrize(

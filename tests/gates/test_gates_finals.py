@@ -164,6 +164,20 @@ def test_an_implementation_has_the_numbers_of_the_gates_that_judged_this_tree(fa
     assert "complexity" not in other
 
 
+def test_who_improves_a_change_adds_to_what_was_said_of_it(facts: Facts) -> None:
+    made: dict[str, Any] = {
+        "summary": "Adds it.",
+        "files_modified": [{"path": "shop.py", "changes_summary": "the sum"}],
+    }
+    known = replace(facts, records={"green": GREEN}, earlier=made)
+    final = filled("change", {"summary": "One name less."}, known)
+    assert (final["summary"], final["improvements"]) == ("Adds it.", "One name less.")
+    assert valid("implementation", final) == []
+    again = filled("change", final, known)
+    assert (again["summary"], again["improvements"]) == ("Adds it.", "One name less.")
+    assert "improvements" not in filled("change", made, known), "nobody improved anything"
+
+
 def test_a_report_takes_words_from_a_role_and_nothing_else(facts: Facts) -> None:
     words: dict[str, Any] = {
         "changelog_entry": "- Fractions!",
@@ -194,7 +208,7 @@ def test_a_report_takes_words_from_a_role_and_nothing_else(facts: Facts) -> None
     assert isinstance(readiness, dict)
     assert readiness["open_points"] == [
         "assumed: Metric.",
-        "flaky, counted for nobody: tests/a.py::b",
+        "flaky, not counted: tests/a.py::b",
         "types: not run: not configured",
         "coverage: not run: not configured",
         "review note on spec: SEC-001",

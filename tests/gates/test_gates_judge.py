@@ -430,4 +430,4 @@ def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
     drafts = (bench.ref("clarification", misquoted, "clarify"),)
     told["runs"] = (Run(WORKER, "clarify", 1, bench.state.tree, drafts=drafts),)
     judged, _ = bench.judge("contracts", **told)
-    assert 'evidence: "A bank." does not stand in README.md' in judged.reasons[0]
+    assert 'evidence: "A bank." is not in README.md' in judged.reasons[0]

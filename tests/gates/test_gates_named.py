@@ -124,18 +124,18 @@ def test_public_names_that_are_gone_or_called_otherwise_are_named_and_private_on
 ) -> None:
     changed = SHOP.replace("(a, b=0)", "(a, b)").replace("open", "unlock").replace("_lock", "_shut")
     assert told(site, {"shop.py": changed}) == {
-        "shop.py::add": "it is called in another way: add(a, b=…) was, add(a, b) is",
-        "shop.py::Till.open": "this public name is gone",
+        "shop.py::add": "its signature changed from add(a, b=…) to add(a, b)",
+        "shop.py::Till.open": "this public name was removed",
     }
     moved = told(site, {"shop.py": None, "pkg/shop.py": SHOP})
-    assert moved["shop.py::Till"] == "this public name is gone; pkg/shop.py defines one of that name"
+    assert moved["shop.py::Till"] == "this public name was removed; pkg/shop.py defines one of that name"
     assert "shop.py::Till.open" not in moved
 
 
 def test_dependencies_that_come_and_go_are_named(site: Site) -> None:
     other = PYPROJECT.replace('"attrs", "rich>=13"', '"rich>=14"')
     assert told(site, {"pyproject.toml": other})["project.dependencies"] == (
-        "the dependencies are others now: without attrs, rich>=13; with rich>=14"
+        "the dependencies changed: without attrs, rich>=13; with rich>=14"
     )
 
 

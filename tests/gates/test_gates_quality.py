@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.gates.pristine import PristineRunner
-from agentforge.gates.quality import QualityCase, judge_quality
+from agentforge.gates.quality import QualityCase, judge_quality, nothing_worse
 from tests.gates.bench_of_judges import QUICK, Site, make_site
 
 pytestmark = pytest.mark.slow
@@ -66,7 +66,7 @@ def test_a_new_knot_a_copy_of_untouched_code_and_lines_that_no_test_runs_fail_by
     knot, copy, *missed = verdict.reasons
     assert verdict.status == "failed"
     assert knot.startswith("knot.py: knot has complexity 12, it is new; 10 is the limit")
-    assert copy == "old.py:2: 8 lines repeat what stands at new.py:2; let both use one"
+    assert copy == "old.py:2: 8 lines repeat new.py:2; let both use one function"
     assert (
         "shop.py: no test runs lines 3-4; tests run 2% of the changed lines, 80% are needed: take out "
         "what no test needs" in missed
@@ -172,3 +172,17 @@ def test_no_test_need_run_a_stub(site: Site) -> None:
     stub = "def add(a: int, b: int) -> int: ...\ndef sub(a: int, b: int) -> int: ...\n"
     verdict = judge_quality(site.runner, case(site, site.tree({"shop.pyi": stub})))
     assert (verdict.status, verdict.reasons) == ("passed", ())
+
+
+def test_nothing_is_worse_only_where_all_was_measured_and_nothing_grew_or_was_copied(site: Site) -> None:
+    runner = unmeasured(site)
+    easy = site.tree({"shop.py": "def add(a, b):\n    return b + a if b else a\n"})
+    record = judge_quality(runner, case(site, easy)).record
+    assert nothing_worse(record, easy, ["shop.py", "pyproject.toml"])
+    assert not nothing_worse(record, site.base, ["shop.py"]), "of another tree"
+    assert not nothing_worse(record, easy, ["shop.py", "web/app.js"]), "nobody measured that one"
+    assert not nothing_worse({"tree": easy}, easy, ["shop.py"]), "of a record of an older release"
+    half = site.tree({"shop.py": KNOT.replace("range(11)", "range(4)").partition("    if a == 5")[0]})
+    grown = judge_quality(runner, case(site, half))
+    assert (grown.status, grown.record["grown"]) == ("passed", ["shop.py: knot"])
+    assert not nothing_worse(grown.record, half, ["shop.py"])

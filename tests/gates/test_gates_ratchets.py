@@ -1,6 +1,6 @@
 """Claims about what counts as worse than before."""
 
-from agentforge.gates.ratchets import worse, worse_complexity
+from agentforge.gates.ratchets import EASY, grown, worse, worse_complexity
 from agentforge.languages.values import CheckRun
 
 
@@ -34,3 +34,10 @@ def test_more_findings_of_a_kind_in_a_file_are_worse_wherever_their_lines_went()
         "a.py:3: old (E1, 2 now, 1 before)",
         "c.py:1: other (E2, 1 now, 0 before)",
     ]
+
+
+def test_a_function_that_stays_easy_or_only_moved_has_not_grown() -> None:
+    assert grown({"f": 1}, {"f": EASY}) == {}
+    assert grown({"f": 1, "g": EASY}, {"f": EASY + 1, "g": EASY + 2}) == {"g": EASY + 2, "f": EASY + 1}
+    assert grown({}, {"new": EASY + 1}) == {"new": EASY + 1}
+    assert grown({"old": 7}, {"new": 7}) == {}

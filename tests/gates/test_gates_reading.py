@@ -144,8 +144,8 @@ def flagged(bench: Bench, *flags: dict[str, Any]) -> State:
 @pytest.mark.parametrize(
     ("rulings", "status", "reason"),
     [
-        ([], "not_run", "nobody ruled on tests/test_shop.py::test_add"),
-        ([("tests/test_shop.py", "accept")], "not_run", "nobody ruled on tests/test_shop.py::test_add"),
+        ([], "not_run", "no ruling on tests/test_shop.py::test_add"),
+        ([("tests/test_shop.py", "accept")], "not_run", "no ruling on tests/test_shop.py::test_add"),
         ([(FLAG["about"], "accept")], "passed", ""),
         ([(FLAG["about"], "reject")], "blocked", f"{FLAG['about']}: not accepted: so"),
     ],

@@ -70,17 +70,17 @@ def suite(*names: str) -> dict[str, Json]:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("", f"`{FILE}` stands for 7 tests of the baseline; name each by its own id, as `{IDS[0]}`"),
+        ("", f"`{FILE}` matches 7 tests of the baseline; name each by its own id, as `{IDS[0]}`"),
         (
             "TestK",
-            f"`{FILE}::TestK` stands for 2 tests of the baseline; name each by its own id, as `{IDS[0]}`",
+            f"`{FILE}::TestK` matches 2 tests of the baseline; name each by its own id, as `{IDS[0]}`",
         ),
         (
             "test_p",
-            f"`{FILE}::test_p` stands for 3 tests of the baseline; name each by its own id, as `{IDS[2]}`",
+            f"`{FILE}::test_p` matches 3 tests of the baseline; name each by its own id, as `{IDS[2]}`",
         ),
-        ("test_on", f"`{FILE}::test_on` is no test of the baseline; the nearest is `{IDS[5]}`"),
-        ("TestK::test_", f"`{FILE}::TestK::test_` is no test of the baseline; the nearest is `{IDS[1]}`"),
+        ("test_on", f"`{FILE}::test_on` is not a test of the baseline; the nearest is `{IDS[5]}`"),
+        ("TestK::test_", f"`{FILE}::TestK::test_` is not a test of the baseline; the nearest is `{IDS[1]}`"),
     ],
 )
 def test_only_the_exact_id_of_one_test_of_the_baseline_is_taken(name: str, reason: str) -> None:
@@ -119,7 +119,7 @@ def test_what_is_given_up_does_not_stay_as_it_was(site: Site) -> None:
     (first, second) = untouched(site.runner, site.base, site.base, whole)
     assert (
         first
-        == f"`{FILE}::TestK::test_m` is superseded and stands as it was; rewrite it or remove it, with the new tests"
+        == f"`{FILE}::TestK::test_m` is superseded and has not changed; rewrite it or remove it, with the new tests"
     )
     assert "test_one" in second
     changed = site.tree({FILE: OLD.replace("3 == 3", "3 == 30").replace("1 == 1", "1 == 10")})
@@ -139,7 +139,7 @@ def test_what_is_given_up_does_not_stay_as_it_was(site: Site) -> None:
 def test_what_is_given_up_and_stays_still_asserts_something(site: Site, body: str) -> None:
     tree = site.tree({FILE: OLD.replace("assert v == abs(v)", body)})
     assert untouched(site.runner, site.base, tree, suite("test_p[2]")) == [
-        f"`{FILE}::test_p[2]` is superseded and asserts nothing any more; let it assert what is true now, or remove it"
+        f"`{FILE}::test_p[2]` is superseded and no longer asserts anything; let it assert what is true now, or remove it"
     ]
 
 

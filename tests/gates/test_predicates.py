@@ -338,7 +338,7 @@ INTENT = {"action": "modify", "target": "parse", "scope": "module"}
             {"extracted_intent": INTENT, "out_of_scope": [" "]},
             "out_of_scope has an empty entry",
         ),
-        ("scope_defined", {"extracted_intent": INTENT, "out_of_scope": ["Parse."]}, "is the very target"),
+        ("scope_defined", {"extracted_intent": INTENT, "out_of_scope": ["Parse."]}, "is also the target"),
         ("ambiguities_listed", {}, ""),
         (
             "ambiguities_listed",
@@ -442,11 +442,11 @@ FILES = {"src/a.py": "def parse(text):\n    return int(\n        text)\n", "b.md
         ({"confidence": 90, "source": "human_escalation"}, ""),
         (
             {"confidence": 10, "evidence": [{"file": "src/a.py", "snippet": "return float(text)"}]},
-            "does not stand in src/a.py",
+            "is not in src/a.py",
         ),
         (
             {"confidence": 90, "evidence": [{"file": "request", "snippet": "imperial"}]},
-            "does not stand in request",
+            "is not in request",
         ),
         ({"confidence": 80}, "is answered with 80 percent and no evidence; cite a file and a snippet"),
         ({"confidence": 99, "source": "agent_inference", "evidence": []}, "no evidence"),

@@ -75,7 +75,7 @@ def test_only_more_copied_lines_that_touch_the_change_are_worse() -> None:
     before = duplicates({"a.py": TOTAL, "b.py": RENAMED})
     after = duplicates({"a.py": TOTAL, "b.py": RENAMED, "c.py": TOTAL})
     assert worse_duplicates(before, after, {"c.py"}) == [
-        "c.py:2: 8 lines repeat what stands at a.py:2; let both use one"
+        "c.py:2: 8 lines repeat a.py:2; let both use one function"
     ]
     assert worse_duplicates(before, after, {"b.py"}) == []
     assert worse_duplicates(after, before, {"c.py"}) == []

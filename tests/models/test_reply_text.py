@@ -114,7 +114,7 @@ def test_a_block_stands_for_its_lines_exactly() -> None:
         ),
         (
             '{"actions": [{"name": "x", "args": {"a": {"$block": "b"}}}]}\n```b\n1\n```\n```b\n2\n```',
-            "stands twice",
+            "is in the reply twice",
         ),
     ],
 )

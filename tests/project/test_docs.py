@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from agentforge.app.connection import read_temporal
@@ -17,7 +18,7 @@ from agentforge.core.pipeline import GATE_NAMES, LANES, PREDICATES
 from agentforge.models.known.providers import known
 from agentforge.models.known.tiers import read_tiers
 from agentforge.store.task.lines import parse_lines
-from agentforge.surfaces.cli.main import COMMANDS
+from agentforge.surfaces.cli.main import COMMANDS, cli
 from agentforge.system import strict_yaml
 
 ROOT = Path(__file__).parents[2]
@@ -120,10 +121,9 @@ def test_the_settings_shown_are_valid_and_complete() -> None:
     assert set(value) == set(contract.document["schema"])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("name", "whole"), [("README.md", False), ("docs/settings.md", True)])
-def test_the_configuration_shown_can_be_used(name: str, whole: bool, tmp_path: Path) -> None:
+def test_the_configuration_shown_can_be_used(tmp_path: Path) -> None:
     shown = (
-        blocks(name, "yaml")[-1]
+        blocks("docs/settings.md", "yaml")[-1]
         .replace("ADDRESS", "http://127.0.0.1:9/v1")
         .replace("/srv/shared", str(tmp_path))
     )
@@ -133,9 +133,9 @@ def test_the_configuration_shown_can_be_used(name: str, whole: bool, tmp_path: P
     read_tiers(shared, {}, model=None, providers=providers)
     read_temporal({"AGENTFORGE_HOME": str(tmp_path)})
     assert "lab" in providers
-    value = strict_yaml.load_settings(shown, name)
+    value = strict_yaml.load_settings(shown, "docs/settings.md")
     assert isinstance(value, dict)
-    assert not whole or set(value) == {*USER_KEYS, "sandbox"}
+    assert set(value) == {*USER_KEYS, "sandbox"}
 
 
 def test_every_variable_a_person_can_set_is_explained_and_no_other() -> None:
@@ -144,12 +144,12 @@ def test_every_variable_a_person_can_set_is_explained_and_no_other() -> None:
         for path in PACKAGE.rglob("*.py")
         for found in VARIABLE.findall(path.read_text(encoding="utf-8"))
     }
-    rows = re.findall(r"^\| `([A-Z_]+)` \|", text_of("README.md"), re.MULTILINE)
+    rows = re.findall(r"^\| `([A-Z_]+)` \|", text_of("docs/settings.md"), re.MULTILINE)
     assert sorted(rows) == sorted(read - NOT_FOR_PEOPLE)
 
 
 def test_the_lanes_and_stages_shown_are_those_of_the_pipeline() -> None:
-    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([\w, ]+) \|$", text_of("README.md"), re.MULTILINE))
+    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([\w, ]+) \|$", text_of("docs/tasks.md"), re.MULTILINE))
     catalogue = Catalog.packaged()
     assert rows == {
         lane: ", ".join(stage.name for stage in catalogue.resolve("implement", lane).pipeline().stages)
@@ -184,8 +184,8 @@ def test_the_line_of_a_journal_shown_is_a_real_one() -> None:
     assert [entry.seq for entry in parse_lines(data, path)] == list(range(1, data.count(b"\n- ") + 1))
 
 
-def test_the_list_of_commands_is_in_the_readme() -> None:
-    rows = re.findall(r"^\| `agentforge (\w+)` \| (.+) \|$", text_of("README.md"), re.MULTILINE)
+def test_the_list_of_commands_is_in_the_index() -> None:
+    rows = re.findall(r"^\| `agentforge (\w+)` \| (.+) \|$", text_of("docs/README.md"), re.MULTILINE)
     assert rows == [(name, entry.help) for name, entry in COMMANDS.items() if entry.help]
 
 
@@ -195,3 +195,55 @@ def test_the_path_for_newcomers_is_read_in_twenty_minutes() -> None:
     files = [path for name in named for path in (ROOT / name, PACKAGE / name) if path.is_file()]
     assert len(files) == len(named) == 10
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 1500
+
+
+def test_the_readme_is_short_and_fits_a_terminal() -> None:
+    lines = text_of("README.md").splitlines()
+    assert len(lines) < 150
+    assert [line for line in lines if len(line) > 100] == []
+
+
+def test_every_page_is_reached_from_the_index_which_the_readme_names() -> None:
+    index = ROOT / "docs/README.md"
+    assert "docs/README.md" in LINK.findall(text_of("README.md"))
+    named = {
+        (index.parent / link.partition("#")[0]).resolve() for link in LINK.findall(text_of("docs/README.md"))
+    }
+    pages = {path.resolve() for path in (ROOT / "docs").rglob("*.md")} - {index.resolve()}
+    assert pages - named == set()
+
+
+@pytest.mark.parametrize("document", [page for page in DOCUMENTS if page.name != "CHANGELOG.md"], ids=name_of)
+def test_every_command_and_option_that_a_page_names_is_there(document: Path) -> None:
+    """In fences and code spans; a line may go on with what is no option."""
+    text = document.read_text(encoding="utf-8")
+    spans = [body for _, body in FENCE.findall(text)] + re.findall(
+        r"`(agentforge [^`]+)`", FENCE.sub("", text)
+    )
+    wrong = []
+    for line in (line.strip().removeprefix("$ ") for body in spans for line in body.splitlines()):
+        if line.startswith("agentforge "):
+            wrong += [f"{line}: {fault}" for fault in faults(line.split("#")[0].split()[1:])]
+    assert wrong == []
+
+
+def faults(words: list[str]) -> list[str]:
+    """What no command of ours has: its name, or an option."""
+    command: click.Command = cli
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        below = command.get_command(click.Context(command), words[0])
+        if below is None:
+            return [words[0]] if words[0].islower() and words[0].isascii() else []
+        command, words = below, words[1:]
+    known = {name for parameter in command.params for name in parameter.opts} | {"--help", "-h", "--version"}
+    words = words[: words.index("--")] if "--" in words else words
+    return [
+        word for word in words if word.startswith("--") and word.partition("=")[0].rstrip(",.") not in known
+    ]
+
+
+def test_a_command_or_option_that_is_not_there_would_be_found() -> None:
+    assert faults(["start", "x", "--bogus"]) == ["--bogus"]
+    assert faults(["strat", "x"]) == ["strat"]
+    assert faults(["models", "tset"]) == ["tset"]
+    assert faults(["sandbox", "run", "--", "ls", "--all"]) == []

@@ -13,6 +13,7 @@ import click
 import pytest
 
 from agentforge.surfaces.cli.main import cli
+from tests.project.texts import strings
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src/agentforge"
@@ -27,25 +28,6 @@ OF_THE_PROJECT = {
     ("languages/python/detect.py", 'Write, say, `setup: ["pip install -e ."]`.'),
 }
 """What a person writes into the settings of their own project."""
-
-
-def strings(tree: ast.AST) -> Iterator[str]:
-    """Every text of a module but its docstrings; the fixed parts of one with values in it, joined."""
-    described = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
-    described |= {
-        id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in described:
-            yield node.value
 
 
 def hints(name: str, text: str) -> list[str]:

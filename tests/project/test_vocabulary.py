@@ -1,10 +1,12 @@
-"""No word that nothing uses: settings keys that code reads, command options that a test names.
+"""No word that nothing uses: settings keys that code reads, command options that a test names. And no phrase that
+a reader stumbles over.
 
 `make check` runs this file. A new option of a command needs a row in `options.yaml`, a new settings key one in
-`READERS`.
+`READERS`; a phrase that nobody should read again, a row in `phrases.yaml`.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -14,6 +16,7 @@ import click
 
 from agentforge.surfaces.cli.main import cli
 from agentforge.system import strict_yaml
+from tests.project.texts import docstrings, strings
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "agentforge"
@@ -160,3 +163,47 @@ def words(tree: ast.AST) -> set[str]:
             case _:
                 pass
     return found
+
+
+def phrases() -> Mapping[str, str]:
+    """What no sentence may say, and what to say instead."""
+    table: Any = strict_yaml.load_file(Path(__file__).with_name("phrases.yaml"))
+    return {str(phrase): str(better) for phrase, better in table.items()}
+
+
+def stumbles(text: str) -> list[str]:
+    """The banned phrases of a text, each with what is around it."""
+    line = " ".join(text.split())
+    found = BANNED.finditer(line)
+    return [f"{match[0]} (in: …{line[max(0, match.start() - 40) : match.end() + 40]}…)" for match in found]
+
+
+BANNED = re.compile("|".join(rf"(?<!\w){re.escape(phrase)}(?!\w)" for phrase in phrases()), re.IGNORECASE)
+
+
+def test_no_sentence_that_can_reach_a_person_has_a_banned_phrase() -> None:
+    wrong = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        name = path.relative_to(PACKAGE).as_posix()
+        read = [
+            text for text in strings(tree) if " " in text.strip()
+        ]  # one word alone is a key, not a sentence
+        if name.startswith("surfaces/cli/commands/"):
+            read += docstrings(tree)
+        wrong[name] = [found for text in read for found in stumbles(text)]
+    assert {name: found for name, found in wrong.items() if found} == {}
+
+
+def test_no_page_has_a_banned_phrase() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    wrong = {page.name: stumbles(page.read_text(encoding="utf-8")) for page in pages}
+    assert {name: found for name, found in wrong.items() if found} == {}
+
+
+def test_a_banned_phrase_is_found_across_lines_and_in_any_case() -> None:
+    assert len(phrases()) >= 36
+    for phrase in phrases():
+        assert stumbles(f"It says: {phrase.capitalize()}, twice.")
+        assert stumbles(f"It says:\n    {phrase.replace(' ', chr(10))}.")
+    assert stumbles("It amends what it recommends.") == []

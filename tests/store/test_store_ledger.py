@@ -104,9 +104,7 @@ def test_tokens_have_a_cap_of_their_own(ledger: Ledger) -> None:
 def test_a_model_without_a_price_is_not_asked_under_a_cap_of_dollars(ledger: Ledger) -> None:
     unknown = replace(CALL, priced=False, reserved=Amount(1, 10, 0))
     refused = ledger.reserve(unknown, DayCap(micro_usd=1_000_000))
-    assert refused == Refusal(
-        "There is a cap of dollars for the day, and nobody knows the price of openai:x."
-    )
+    assert refused == Refusal("There is a daily cap in dollars, and the price of openai:x is not known.")
     assert ledger.reserve(unknown, DayCap(tokens=10)) is None
 
 
@@ -246,7 +244,7 @@ def test_a_damaged_ledger_is_built_again_from_the_journals(tmp_path: Path, path:
         assert isinstance(ledger.reserve(replace(CALL, day="2026-01-02"), DayCap(micro_usd=100)), Refusal)
         assert ledger.tasks(repo) == before
     assert len(said) == 1
-    assert "built anew" in said[0]
+    assert "rebuilt" in said[0]
 
 
 def test_a_ledger_that_is_removed_while_it_is_open_is_built_again(path: Path, ledger: Ledger) -> None:

@@ -52,8 +52,7 @@ def test_nothing_configured_is_said_with_the_ways_out_and_a_running_server(
     assert "OPENAI_API_KEY is not set" in out
     assert printed(capsys, "test")[0] == 1
     assert (
-        "asked now: nobody. No model is configured for generation"
-        in printed(capsys, "explain", "reviewer")[1]
+        "used now: none. No model is configured for generation" in printed(capsys, "explain", "reviewer")[1]
     )
     with OpenAIServer(models=["qwen2.5-coder:7b", "nomic-embed-text"]) as server:
         monkeypatch.setenv("OLLAMA_HOST", server.base_url)

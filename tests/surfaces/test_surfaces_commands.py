@@ -90,24 +90,24 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) 
         (["status", "--nope"], "No such option"),
         (["resolve", "ESC-001"], "Give either --answer TEXT or --abort."),
         (["resolve", "ESC-001", "--answer", " "], "The answer is empty."),
-        (["resolve", "ESC-001", "--answer", "yes"], "No task waits for an answer to ESC-001."),
+        (["resolve", "ESC-001", "--answer", "yes"], "No task is waiting for an answer to ESC-001."),
         (["start", " ", "--model", "openai:x"], "The request is empty."),
         (["start", "x"], "No model is configured."),
         (["start", "x", "--model", "gpt"], "'gpt' is not a model."),
         (["start", "x", "--model", "scripted:nowhere.yaml"], "There is no script nowhere.yaml."),
         (["start", "x", "--base", "nowhere"], "`nowhere` is not a commit"),
-        (["continue"], "There is no task in this repository yet."),
+        (["continue"], "No tasks in this repository yet."),
         (["continue", "task-1"], "No task here is called 'task-1'."),
         (["abort", "task-1"], "No task here is called 'task-1'."),
         (["verify", "agentforge/task-1"], "No task here is called 'task-1'."),
         (["inspect", "../x"], "No task here is called '../x'."),
-        (["context"], "There is no task in this repository yet."),
+        (["context"], "No tasks in this repository yet."),
         (["context", "task-1"], "No task here is called 'task-1'."),
         (["context", "--dry-run", " "], "The request is empty."),
         (["context", "--dry-run", "x", "--base", "nowhere"], "`nowhere` is not a commit"),
         (["context", "--dry-run", "x", "--pipeline", "nowhere"], "There is no pipeline nowhere"),
-        (["context", "--dry-run", "x", "--step", "2"], "so it has neither a task nor steps."),
-        (["context", "task-1", "--lane", "full"], "--lane is for a dry run"),
+        (["context", "--dry-run", "x", "--step", "2"], "so there is no task or step to show."),
+        (["context", "task-1", "--lane", "full"], "--lane needs --dry-run"),
     ],
 )
 def test_bad_usage_is_one_sentence_and_exit_2(untouched: Scene, words: list[str], sentence: str) -> None:
@@ -128,7 +128,7 @@ def test_nothing_to_do_shows_the_help_and_exits_2(untouched: Scene) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["status"], "There is no task in this repository yet."),
+        (["status"], "No tasks in this repository yet."),
         (["escalations", "list"], "No open questions."),
     ],
 )
@@ -192,7 +192,7 @@ def test_init_refuses_to_overwrite_without_force(scene: Scene) -> None:
     path.write_text("sandbox: landlock\n", encoding="utf-8")
     refused = scene.run("init")
     assert refused.returncode == 2
-    assert "is there already" in refused.stderr
+    assert "already exists" in refused.stderr
     assert path.read_text(encoding="utf-8") == "sandbox: landlock\n"
     assert scene.run("init", "--force").returncode == 0
     assert "sandbox: auto" in path.read_text(encoding="utf-8")
@@ -258,7 +258,7 @@ def test_a_budget_in_dollars_must_be_one(untouched: Scene) -> None:
 def test_a_character_the_terminal_cannot_show_does_not_crash(untouched: Scene) -> None:
     done = untouched.run("status", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
-    assert "no task" in done.stdout
+    assert "No tasks" in done.stdout
 
 
 def on_terminal(scene: Scene, *words: str) -> tuple[int, str]:

@@ -186,7 +186,7 @@ def test_a_key_is_kept_shown_by_its_end_and_forgotten(
     assert (rows["openai"]["source"], rows["openai"]["key"], rows["openai"]["needed"]) == (None, None, True)
     assert main(["auth", "logout", "anthropic"]) == 0
     assert main(["auth", "logout", "anthropic"]) == 0
-    assert "No key for anthropic is kept here." in capsys.readouterr().out
+    assert "No key for anthropic is stored." in capsys.readouterr().out
     assert KEY not in (tmp_path / "home" / "keys.yaml").read_text(encoding="utf-8")
 
 
@@ -204,7 +204,7 @@ def test_what_cannot_be_a_login_is_one_sentence(
     assert KEY not in said
     for words in (
         "'nobody' is not a provider",
-        "no terminal to ask",
+        "this is not a terminal",
         "no key in what was given",
         "a character that no key has",
     ):

@@ -73,7 +73,7 @@ def test_ctrl_c_ends_promptly_leaves_nothing_running_and_says_how_to_go_on(
     rest = child.stdout.read()
     assert child.wait(SOON_S) == 130
     assert time.monotonic() - started < SOON_S
-    assert rest.strip().endswith(f"Interrupted. `agentforge continue {scene.task}` goes on.")
+    assert rest.strip().endswith(f"Interrupted. `agentforge continue {scene.task}` resumes the task.")
     assert "Traceback" not in rest
     done = scene.run("abort", scene.task, "--reason", "enough")
     assert (done.returncode, done.stderr) == (0, "")
@@ -90,8 +90,8 @@ def test_a_supervisor_that_ends_the_driver_is_told_how_to_go_on(
     rest = child.stdout.read()
     assert child.wait(SOON_S) == 128 + signal.SIGTERM
     assert scene.data("status")[0]["stopped"] is True
-    assert "stopped: no process works on it; `agentforge continue " in scene.run("status", "@1").stdout
-    assert rest.strip().endswith(f"Interrupted. `agentforge continue {scene.task}` goes on.")
+    assert "stopped: no process is running it; `agentforge continue " in scene.run("status", "@1").stdout
+    assert rest.strip().endswith(f"Interrupted. `agentforge continue {scene.task}` resumes the task.")
     assert children_of(child.pid) == []
 
 
@@ -104,7 +104,7 @@ def test_a_second_driver_is_refused_and_an_abort_reaches_the_first(
     assert f"Another driver works on {scene.task} (process {child.pid}" in second.stderr
     done = scene.run("abort", scene.task, "--reason", "enough")
     assert done.returncode == 0, done.stderr
-    assert "is aborted" in done.stdout
+    assert f"Aborted {scene.task}" in done.stdout
     assert scene.data("status", scene.task)["status"]["stored"] == "cancelled"
 
 

@@ -74,7 +74,7 @@ def test_an_unmoved_target_goes_forward_to_the_proved_tree_and_a_second_merge_sa
 ) -> None:
     done = delivered.merge()
     assert done.returncode == 0, done.stderr
-    assert "(fast-forward): it has the very tree that the task's proof is about" in done.stdout
+    assert "(fast-forward): its tree is the one that the task proved" in done.stdout
     assert delivered.head == delivered.tip
     assert (delivered.scene.top / "tests/test_world.py").exists()
     assert not delivered.scene.git("status", "--porcelain")
@@ -207,7 +207,7 @@ def test_discard_keeps_every_commit_and_edit_of_a_person_and_removes_the_rest(
     assert scene.git("show", f"agentforge/{task}-edits:notes.txt") == "mine\n"
     assert not worktree.parent.exists()
     assert not (scene.top / ".agentforge/tasks" / task).exists()
-    assert "There is no task" in scene.run("status").stdout
+    assert "No tasks" in scene.run("status").stdout
     assert not scene.git("for-each-ref", "refs/agentforge")
 
 

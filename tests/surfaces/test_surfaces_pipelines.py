@@ -135,7 +135,7 @@ def test_a_terminal_gets_colour(scene: Scene) -> None:
 def test_what_is_not_committed_is_named_and_not_drawn(scene: Scene) -> None:
     write(scene, ".agentforge/pipelines/implement.yaml", SMALL, commit=False)
     before = scene.run("pipelines", "show", "implement", "--lane", "small")
-    assert before.stderr == "not committed, so not counted: .agentforge/pipelines/implement.yaml\n"
+    assert before.stderr == "not committed, so not used: .agentforge/pipelines/implement.yaml\n"
     assert "┌─ refactor ─" not in before.stdout
     write(scene, ".agentforge/pipelines/implement.yaml", SMALL)
     after = scene.run("pipelines", "show", "implement", "--lane", "small")
@@ -244,7 +244,7 @@ def test_init_writes_examples_that_change_nothing_and_never_overwrites(scene: Sc
         assert path in done.stdout
         kept = (scene.top / path).read_text(encoding="utf-8")
         assert kept == ("# mine\n" if path.endswith("green.yaml") else text)
-    assert "Left as it is: .agentforge/stages/green.yaml." in done.stdout
+    assert "Not changed: .agentforge/stages/green.yaml." in done.stdout
     scene.git("add", ".agentforge")
     scene.git("commit", "--quiet", "--message", "Examples")
     listed = scene.run("pipelines", "list")
@@ -260,7 +260,7 @@ def test_init_writes_examples_that_change_nothing_and_never_overwrites(scene: Sc
 def test_every_example_is_valid_once_uncommented(scene: Scene) -> None:
     scene.run("init", "--with-catalog")
     first = next(iter(examples()))
-    assert "says nothing yet" in scene.run("pipelines", "validate", first).stdout
+    assert "empty so far" in scene.run("pipelines", "validate", first).stdout
     for path, text in examples().items():
         write(scene, path, uncommented(text), commit=False)
         done = scene.run("pipelines", "validate", path)

@@ -38,7 +38,7 @@ WRONG = {
         'Put the request in quotes: `agentforge start "Greet the world"`.',
     ),
     "none": (("implement",), 'Say what you want: `agentforge implement "Add a --version flag"`.'),
-    "both": (("start", "x", "--file", "y"), "REQUEST and --file both say what to do; leave one out."),
+    "both": (("start", "x", "--file", "y"), "Give either REQUEST or --file, not both."),
     "no file": (("start", "--file", "nope.md"), "The request cannot be read from `nope.md`: no such file"),
     "a directory": (("design", "--file", "."), "The request cannot be read from `.`: is a directory."),
 }

@@ -89,7 +89,7 @@ def test_the_first_answer_wins(story: Story) -> None:
     assert story.answered.returncode == 0, story.answered.stderr
     assert f"agentforge continue {story.scene.task}" in story.answered.stdout
     assert story.twice.returncode == 2
-    assert "ESC-001 was answered already by" in story.twice.stderr
+    assert "ESC-001 was already answered by" in story.twice.stderr
 
 
 def test_the_end_names_branch_difference_proof_cost_sandbox_and_what_to_type(story: Story) -> None:
@@ -338,7 +338,7 @@ def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path) -> N
         assert scene.run("design", request, "--model", model).returncode == 3
     done = scene.run("resolve", "ESC-001", "--answer", "world")
     assert done.returncode == 2
-    assert "waits in 2 tasks" in done.stderr
+    assert "is open in 2 tasks" in done.stderr
     assert len(scene.data("escalations", "list")) == 2
 
 
@@ -349,5 +349,5 @@ def test_of_two_answers_at_once_the_second_is_told_and_the_first_is_taken_up(tmp
     assert inbox.send(files, Resolution("ESC-001", "world", "Ada"), "ESC-001")
     late = scene.run("resolve", "ESC-001", "--answer", "nobody")
     assert late.returncode == 2
-    assert "has an answer already, and the first one counts" in late.stderr
+    assert "already has an answer, and the first one counts" in late.stderr
     assert "ESC-001 answered by Ada: world" in scene.run("continue").stdout

@@ -34,50 +34,50 @@ start 'Fix x' --deadline soon | 'soon' is not a duration
 start 'Fix x' | No model is configured
 start 'Fix x' --model scripted:nowhere.yaml | There is no script nowhere.yaml
 start 'Fix x' --model openai:m | OPENAI_API_KEY is not set
-start 'Fix x' --model scripted:s.yaml --detach | --detach is for the engine temporal and for batches
+start 'Fix x' --model scripted:s.yaml --detach | --detach needs --engine temporal or --batch
 implement --lane | Option '--lane' requires an argument
 design '  ' | The request is empty
 continue nobody | No task here is called 'nobody'
 continue @0 | There is no task @0
-continue --engine temporal | is driven by the engine local
+continue --engine temporal | runs on the engine local
 abort | Missing argument 'TASK'
 abort nobody | No task here is called 'nobody'
 discard | Missing argument 'TASK'
 discard @1 | is not the whole name
 merge | Missing argument 'TASK'
 escalations show | Missing argument 'ID'
-escalations show ESC-999 | No task waits for an answer to ESC-999
+escalations show ESC-999 | No task is waiting for an answer to ESC-999
 escalations show ESC-001 --task nobody | No task here is called 'nobody'
 resolve ESC-001 | Give either --answer TEXT or --abort
 resolve ESC-001 --answer '' | The answer is empty
 resolve ESC-001 --answer x --abort | Give either --answer TEXT or --abort
-resolve ESC-999 --answer x | No task waits for an answer to ESC-999
+resolve ESC-999 --answer x | No task is waiting for an answer to ESC-999
 diff nobody | No task here is called 'nobody'
 inspect --step 0 | 0 is not in the range
 inspect --step 99 | has no step 99; it has 1
 inspect --show all | 'all' is not one of
 context --step 77 | has no step 77; it has 1
-context --lane full | --lane is for a dry run
-context @1 --dry-run 'Fix x' | A dry run is of a request that is no task yet
+context --lane full | --lane needs --dry-run
+context @1 --dry-run 'Fix x' | A dry run is for a request that is not a task yet
 verify nobody | No task here is called 'nobody'
 verify --at HEAD | --at is for an envelope
 report nobody | No task here is called 'nobody'
 report | has delivered nothing
 cost --by week | 'week' is not one of
-pipelines show nope | There is no pipeline nope; there are
+pipelines show nope | There is no pipeline nope. Choose one of
 pipelines show implement --lane nope | has no lane nope; its lanes are
 pipelines validate nowhere.yaml | nowhere.yaml cannot be read
 permissions allow | Missing argument 'TOOL'
-permissions allow run_command | say which with --command
+permissions allow run_command | name it with --command
 permissions allow run_command --command x --days 0 | 0 is not in the range
 permissions revoke nope | There is no grant 'nope'
 permissions explain --mode x -- ls | There is no mode 'x'
 models explain nobody | There is no role 'nobody'
 models test nobody:x | there is no provider 'nobody'
 auth login nobody | 'nobody' is not a provider
-auth login openai | There is no terminal to ask for the key
-keys show | You have no key to sign with
-keys trust ada nokey | is no public ed25519 key
+auth login openai | this is not a terminal
+keys show | You have no signing key
+keys trust ada nokey | not a public ed25519 key
 config nope | No such command 'nope'
 completion | Missing argument
 completion tcsh | 'tcsh' is not one of
@@ -140,7 +140,7 @@ SETTINGS = (
     ("modle: openai:x", "modle: unknown key; did you mean `model`? Allowed: ", "config edit"),
     ("limits: {cost: 1}", "limits.cost: unknown key; did you mean `cost_usd`?", "config edit"),
     ("keep: {checkouts: many}", "keep.checkouts", "such as `keep: {environments_mb: 2000, checkouts: 20}`"),
-    ("- a list", "holds no mapping", "config edit"),
+    ("- a list", "is not a mapping", "config edit"),
     ("model: [", "config.yaml", "config edit"),
 )
 

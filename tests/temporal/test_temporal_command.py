@@ -178,7 +178,7 @@ def test_ctrl_c_leaves_a_task_to_the_workers_and_an_abort_ends_what_runs(
             rest = follower.stdout.read()
             assert follower.wait(SOON_S) == 130, rest
         (task,) = [path.name for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
-        assert f"The workers go on with {task}." in rest
+        assert f"The workers continue with {task}." in rest
         until(
             lambda: "  now: running the tests on the base: " in here.run("status", task).stdout,
             every_s=0.3,
@@ -208,14 +208,14 @@ def test_ctrl_c_leaves_a_task_to_the_workers_and_an_abort_ends_what_runs(
     told = [
         line
         for line in said
-        if task in line or other in line or "worker: stops" in line or "worker: ends" in line
+        if task in line or other in line or "worker: stops" in line or "worker: stopping" in line
     ]
     assert told == [
         f"worker: {task}: at work, in {scene.repo}",
         f"worker: {task}: cancelled",
         f"worker: {other}: at work, in {scene.repo}",
         "worker: stops; what runs has 10 s to finish",
-        "worker: ends at once; what was not recorded is done again",
+        "worker: stopping at once; whatever was not recorded is done again",
     ]
 
 
@@ -258,18 +258,18 @@ def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(
     lonely = Here(scene, {"TEMPORAL_ADDRESS": server.address})
     said = lonely.run(*start)
     assert said.returncode == 1
-    assert "Nobody works on the queue lonely" in said.stderr
+    assert "No worker is listening on the queue lonely" in said.stderr
     assert "agentforge worker" in said.stderr
 
     (task,) = [path.name for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
-    assert "Nobody works on the queue lonely" in lonely.run("status", task).stdout
+    assert "No worker is listening on the queue lonely" in lonely.run("status", task).stdout
     shown = json.loads(lonely.run("status", task, "--json").stdout)
     assert (shown["engine"], shown["host"]) == ("temporal", None)
-    assert shown["engine_says"][0].startswith("Nobody works on the queue lonely")
+    assert shown["engine_says"][0].startswith("No worker is listening on the queue lonely")
     assert json.loads(lonely.run("status", "--json").stdout)[0]["engine"] == "temporal"
     aborted = nobody.run("abort", task)  # the lock is free, so it is on record; the server hears of it later
     assert aborted.returncode == 0
-    assert "What you said is on record" in aborted.stderr
+    assert "Your message is recorded" in aborted.stderr
     taken = nobody.run("continue", task, "--engine", "local", "--take-over", "--detach")
     assert taken.returncode == 2
     assert "finds the task taken over" in taken.stderr

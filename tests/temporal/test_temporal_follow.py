@@ -244,7 +244,7 @@ def test_a_server_that_goes_away_or_forgets_everything_ends_no_following(
             server.kill()
             server.forget()
             server.start()
-            stand.until(lambda: screen.count("any more: another one starts") >= 1)
+            stand.until(lambda: screen.count(": starting another one") >= 1)
             stand.go_on(1)
             assert end.result(60).status == "completed"
         assert (
@@ -271,7 +271,7 @@ def test_a_worker_that_dies_is_missed_within_seconds_and_the_next_one_is_followe
         mine.until(lambda: screen.count("its work (act)") > 0)
         mine.until(
             lambda: any(
-                f"Nobody has taken its work (act) from the queue {host} for" in line
+                f"No worker has picked up its work (act) from the queue {host} for" in line
                 for line in mine.says().lines
             )
         )
@@ -286,7 +286,7 @@ def test_a_worker_that_dies_is_missed_within_seconds_and_the_next_one_is_followe
         mine.go_on(1)
         assert end.result(60).status == "completed"
     assert (
-        screen.count("A worker has it again.") == screen.count("its work (act)") <= 2
+        screen.count("A worker has picked it up again.") == screen.count("its work (act)") <= 2
     )  # once each, however long it lasts
 
 
@@ -303,7 +303,7 @@ def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(
 
     def ask() -> None:
         ended = said("continue", task, code=1)
-        assert f"error: host_lost: the worker {host}, which has {task}, is silent." in ended
+        assert f"error: host_lost: the worker {host}, which runs {task}, does not answer." in ended
         assert f"`agentforge continue {task} --take-over`" in ended
         listed = said("escalations", "list")
         assert listed.startswith(f"HOST-LOST  {task}  host_lost\n    host_lost: the worker {host}")
@@ -320,7 +320,7 @@ def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(
     def look_without_a_server() -> None:
         started = time.monotonic()
         listed = said("escalations", "list")
-        assert "Whether a host is lost is not known" in listed
+        assert "Could not find out whether a host is lost" in listed
         assert "No open questions." in listed
         assert time.monotonic() - started < 3
 
@@ -348,7 +348,9 @@ def test_an_answer_that_no_worker_could_be_told_of_is_taken_up_by_the_next_one(m
         async with working(mine.config, light, mine.place):
             blocked = await asyncio.to_thread(drive_remotely, mine.task, ScreenWatcher(mine.screen))
             assert blocked.status == "blocked"
-        with pytest.raises(Unusable, match=r"Nobody has taken its work|Nobody works on|host_lost"):
+        with pytest.raises(
+            Unusable, match=r"No worker has picked up its work|No worker is listening|host_lost"
+        ):
             await asyncio.to_thread(drive_remotely, mine.task, ScreenWatcher(mine.screen), answers)
         async with working(mine.config, light, mine.place):
             await until(lambda: read_state(mine.files).status == "completed")

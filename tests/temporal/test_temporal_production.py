@@ -134,7 +134,7 @@ def wrongs(secured: Secured) -> list[Wrong]:
             "was not signed by", 2, replace(good, ca=str(secured.stranger.ca)), says=("`temporal.tls.ca`",)
         ),
         Wrong(
-            "was signed by nobody whom this machine trusts", 2, Tls(domain=NAME), says=("`temporal.tls.ca`",)
+            "was not signed by anyone this machine trusts", 2, Tls(domain=NAME), says=("`temporal.tls.ca`",)
         ),
         Wrong(
             f"is not for elsewhere.test, but for {NAME}",

@@ -81,7 +81,7 @@ def test_writing_tools_write_only_where_the_user_said_so_and_it_is_no_part_of_th
     bench: Workbench, tmp_path: Path
 ) -> None:
     refused = perform(bench, "create_file", path=str(tmp_path / "shared/new.py"), content="x")
-    assert (refused.mistake, "reading only" in refused.text) == ("path_limit", True)
+    assert (refused.mistake, "read-only" in refused.text) == ("path_limit", True)
     assert (
         perform(bench, "edit_file", path=str(tmp_path / "shared/pkg/mod.py"), old="42", new="43").mistake
         == "path_limit"

@@ -20,6 +20,19 @@ WORDS = {
     "release_notes": "Prices are lower now.",
 }
 
+EVERY_ROLE = {
+    ".agentforge/pipelines/implement.yaml": """\
+extends: "agentforge:implement"
+pipeline:
+  lanes:
+    full:
+      replace:
+        refactor: {name: refactor, required: true, skip_if: never}
+        deliver: {name: deliver, required: true, default_exit: true, skip_if: never}
+"""
+}
+"""A project that asks every role, whatever the change is like."""
+
 
 def ambiguity(question: str, impact: str, area: str = "rounding") -> dict[str, str]:
     return {"area": area, "question": question, "impact": impact}

@@ -137,7 +137,7 @@ def test_a_task_that_waits_for_a_batch_is_left_and_collected(tmp_path: Path, age
     with provider("anthropic", agentforge_home, TO_THE_END) as (batches, server):
         batches.hold = True
         refused = person.run("start", "double must double", "--model", "mine:any", "--detach")
-        assert (refused.code, "for batches" in refused.said) == (2, True), refused.said
+        assert (refused.code, "needs --engine temporal or --batch" in refused.said) == (2, True), refused.said
         none = person.run("start", "double must double", "--model", "ollama:any", "--batch")
         assert (none.code, "Batches are not available from" in none.said) == (2, True), none.said
         words = (
@@ -152,9 +152,9 @@ def test_a_task_that_waits_for_a_batch_is_left_and_collected(tmp_path: Path, age
         )
         done = person.run(*words)
         assert (done.code, batches.submissions) == (0, 1), done.said
-        assert f"waits for a batch; `agentforge continue {person.only_task()}` collects" in done.said
+        assert f"is waiting for a batch; `agentforge continue {person.only_task()}` collects" in done.said
         again = person.run("continue", "--detach")
-        assert (again.code, "waits for a batch" in again.said, batches.submissions) == (0, True, 1), (
+        assert (again.code, "is waiting for a batch" in again.said, batches.submissions) == (0, True, 1), (
             again.said
         )
         batches.hold = False

@@ -34,7 +34,22 @@ from tests.whole.full_plays import (
     steps,
     waits,
 )
-from tests.whole.plays import NEW_TEST, SOURCE, TEST, Play, ask, asked, create, finished, read, say
+from tests.whole.plays import (
+    BUILT,
+    FRAMED,
+    NEW_TEST,
+    SOURCE,
+    TEST,
+    Play,
+    ask,
+    asked,
+    create,
+    finished,
+    green,
+    read,
+    red,
+    say,
+)
 
 DEMO = Path(agentforge.catalog.__file__).parent / "demo"
 REQUEST = 'Let parse understand fractions: "1/2 cup" is half a cup and "1 1/2 cups" is one and a half.'
@@ -58,7 +73,7 @@ ROLES = {
     "refactor": "senior_developer",
     "deliver": "devops_engineer",
 }
-READ_ONLY = "this task is read-only: its mode lets nobody use "
+READ_ONLY = "this task is read-only: its mode does not allow "
 DISSENT = "reviewer blocked and was overruled: REV-001 (reviewer): `1 -1/2 cups` is read as half a cup."
 
 
@@ -79,14 +94,14 @@ def pantry(tmp_path: Path, agentforge_home: Path) -> Person:
 
 
 @pytest.mark.slow
-def test_the_demo_request_goes_the_full_line_in_seventeen_calls_to_a_branch_that_proves_itself(
+def test_the_demo_request_goes_the_full_line_in_sixteen_calls_to_a_branch_that_proves_itself(
     pantry: Person, tmp_path: Path
 ) -> None:
     before = photograph(pantry.checkout)
     data = finished(
         pantry.run("start", REQUEST, "--lane", "full", "--model", f"scripted:{pantry.script}", "--json")
     )
-    assert data["cost"]["calls"] == 17  # at most 25 are allowed
+    assert data["cost"]["calls"] == 16  # each mishap of the script costs one
     assert differences(before, photograph(pantry.checkout)) == []
     _finals_of_every_stage(pantry.checkout)
     _steps_name_their_roles(pantry.checkout)
@@ -117,7 +132,7 @@ def _finals_of_every_stage(top: Path) -> None:
 
 def _steps_name_their_roles(top: Path) -> None:
     agents = [(step["phase"], step["agent"]["role"], step["agent"]["mode"]) for step in steps(top)]
-    assert len(agents) == 17
+    assert len(agents) == 16
     readings = [(phase, role) for phase, role, mode in agents if mode == "review"]
     assert readings[:2] == [("spec", SECURITY)] * 2
     assert sorted(readings[2:4]) == [("refactor", READER), ("refactor", SECURITY)]
@@ -127,13 +142,14 @@ def _steps_name_their_roles(top: Path) -> None:
 
 def _evidence_of_panels(top: Path) -> None:
     proof = evidence(top)
-    assert (proof["lane"], proof["mode"], proof["risen"], proof["skipped"]) == ("full", "balanced", [], {})
+    assert (proof["lane"], proof["mode"], proof["risen"]) == ("full", "balanced", [])
+    assert proof["skipped"] == {"deliver": "no_changelog"}
     panel = proof["panels"]["refactor"]
     assert panel["verdicts"] == {READER: "block", SECURITY: "approve"}
     assert panel["arbiter"] == "approve"
     assert [line.startswith(DISSENT) for line in panel["dissent"]] == [True]
     assert proof["panels"]["spec"]["verdicts"] == {SECURITY: "approve"}
-    assert proof["reverted"] == ["refactor: 6 of 8 affected tests pass, 2 fail"]
+    assert proof["reverted"] == ["refactor: 5 of 8 affected tests pass, 3 fail"]
     assert "coverage: not run: not configured" in proof["not_checked"]
     assert final(top, "refactor", "review")["dissent"] == panel["dissent"]
     assert "coverage" in final(top, "refactor", "implementation")["verification"]["not_configured"]
@@ -158,6 +174,28 @@ def _evidence_of_panels(top: Path) -> None:
     assert undone["tree"] == next(
         event["tree"] for event in events(top) if event.get("stage") == "green" and "tree" in event
     )
+
+
+@pytest.mark.slow
+def test_a_clear_request_whose_change_is_easy_to_read_takes_eight_calls_in_the_full_lane(play: Play) -> None:
+    entries = [
+        *(intake(), analyze(), spec(), approves("spec", SECURITY), red(), green()),
+        approves("refactor", SECURITY, expects=("The whole change",)),
+        approves("refactor", READER, expects=("The whole change", BUILT["implementation"]["summary"])),
+    ]
+    data = finished(play.start(*entries, lane="full"))
+    assert data["cost"]["calls"] == len(entries) == 8
+    proof = evidence(play.top)
+    assert proof["skipped"] == {
+        "clarify": "no_ambiguities",
+        "refactor": "nothing_worse",
+        "deliver": "no_changelog",
+    }
+    report = final(play.top, "deliver", "delivery_report")
+    assert FRAMED["specification"]["description"] in report["summary"]
+    assert proof["panels"]["refactor"]["verdicts"] == {READER: "approve", SECURITY: "approve"}
+    page = play.person.run("status", data["task_id"]).out
+    assert "deliver   skipped (the project keeps no changelog), accepted" in page
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.depth import telling
-from tests.whole.full_plays import READER, SECURITY, final, open_points
+from tests.whole.full_plays import EVERY_ROLE, READER, SECURITY, final, open_points
 from tests.whole.plays import (
     FIX,
     FRAMED,
@@ -183,7 +183,7 @@ OF_INTAKE: list[Mistake] = [
         but(INTAKE, "out_of_scope", [""]),
         "out_of_scope has an empty entry; say what is left out, or remove it",
     ),
-    (but(INTAKE, "out_of_scope", ["Net"]), 'out_of_scope: "Net" is the very target; one of them is wrong'),
+    (but(INTAKE, "out_of_scope", ["Net"]), 'out_of_scope: "Net" is also the target; one of them is wrong'),
     (but(INTAKE, "suggested_approach", ["fix"]), "suggested_approach: a list of 1 does not fit; it is text"),
     (but(INTAKE, "mood", "good"), "mood: unknown key; allowed: "),
     (but(INTAKE, "metadata", {}), "metadata: is filled in by the engine; leave it out"),
@@ -266,7 +266,7 @@ OF_CLARIFY: list[Mistake] = [
     ),
     (
         but(CLARIFICATION, "questions.0.evidence.0.snippet", "return 0"),
-        f'evidence: "return 0" does not stand in {SOURCE}; copy it word for',
+        f'evidence: "return 0" is not in {SOURCE}; copy it word for',
     ),
     (
         but(CLARIFICATION, "questions.0.evidence.0.file", "shop/tax.py"),
@@ -300,7 +300,7 @@ ANALYSIS: Artifact = {
     "constraints": ["prices are whole numbers"],
     "risks": ["callers that rely on the defect"],
 }
-NEW_ONES = "is not in the repository; impacted files are there already; new ones belong in the specification"
+NEW_ONES = "is not in the repository; impacted files must already exist; new ones belong in the specification"
 OF_ANALYZE: list[Mistake] = [
     (but(ANALYSIS, "impacted_files", SOURCE), f"impacted_files: '{SOURCE}' does not fit; it is a list"),
     (but(ANALYSIS, "impacted_files.0.path"), "impacted_files[0].path: is missing; it is text"),
@@ -807,6 +807,8 @@ def delivering() -> list[Entry]:
 @pytest.mark.slow
 def test_every_stage_gets_everything_wrong_is_told_what_to_change_and_completes(play: Play) -> None:
     entries = [*framing(), *building(), *delivering()]
+    play.person.write(EVERY_ROLE)
+    play.person.commit_all()
     done = play.start(*entries, lane="full")
     data = finished(done)
     assert data["cost"]["calls"] == len(entries)

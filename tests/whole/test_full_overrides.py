@@ -17,6 +17,7 @@ from agentforge.tools.bridge import TOOLS
 from tests.depth import telling
 from tests.whole.checkouts import differences, photograph
 from tests.whole.full_plays import (
+    EVERY_ROLE,
     READER,
     SECURITY,
     ambiguity,
@@ -219,7 +220,6 @@ def overridden() -> list[Entry]:
         # other thought.
         approves("refactor", SECURITY, "Bound it.", expects=(*ALONE, {"not": "REV-"})),
         approves("refactor", READER, "Name it.", expects=(*ALONE, {"not": "Bound it"})),
-        deliver(),
     ]
 
 
@@ -241,7 +241,7 @@ def test_a_project_has_its_own_catalogue_as_committed_and_its_clear_and_trivial_
         *("intake", "clarify", "analyze", "survey", "spec", "red", "own_green", "refactor", "deliver")
     ]
     assert next(stage["max_steps"] for stage in lane["stages"] if stage["name"] == "own_green") == 7
-    assert f"not committed, so not counted: {', '.join(sorted(UNCOMMITTED))}" in shown.err
+    assert f"not committed, so not used: {', '.join(sorted(UNCOMMITTED))}" in shown.err
     data = finished(play.start(*entries, lane="full"))
     assert data["cost"]["calls"] == len(entries)
     assert final(play.top, "analyze", "survey") == {"callers": ["the till"], "told": "before"}
@@ -256,7 +256,11 @@ def test_a_project_has_its_own_catalogue_as_committed_and_its_clear_and_trivial_
 
 def _neither_clarified_nor_refactored(top: Path) -> None:
     proof = evidence(top)
-    assert proof["skipped"] == {"clarify": "no_ambiguities", "refactor": "trivial_change OR only_tests"}
+    assert proof["skipped"] == {
+        "clarify": "no_ambiguities",
+        "refactor": "nothing_worse, trivial_change",
+        "deliver": "no_changelog",
+    }
     assert final(top, "clarify", "clarification")["derived"] is True
     implementation = final(top, "refactor", "implementation")
     assert (implementation["derived"], implementation["verification"]["reused"]) == (True, True)
@@ -487,6 +491,7 @@ def test_no_role_gets_a_tool_or_a_path_that_is_not_its_own_by_any_writing_tool(
     outside = tmp_path / "outside.md"
     outside.write_text("x\n")
     (play.top / "link.md").symlink_to(outside)
+    play.person.write(EVERY_ROLE)
     play.person.commit_all()
     before = photograph(play.top)
     builds = [*developing(green(), outside), *finishing()] if whole else [*developing(ask("green"), outside)]

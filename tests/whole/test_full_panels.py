@@ -119,7 +119,7 @@ def test_a_specification_that_is_still_blocked_after_three_revisions_goes_to_a_p
     )
     assert evidence(play.top)["panels"]["spec"]["advisory"] == ["SEC-001 (security_architect): Good enough."]
     late = play.person.run("resolve", raised["id"], "--task", task, "--answer", "too late")
-    assert (late.code, "answered already" in late.err) == (2, True), late.said
+    assert (late.code, "already answered" in late.err) == (2, True), late.said
 
 
 def test_a_blocked_panel_that_a_person_aborts_ends_the_task_and_keeps_the_work(play: Play) -> None:

@@ -80,10 +80,10 @@ def test_a_declared_tool_runs_after_one_consent_and_every_program_is_held_to_the
                 "run_command",
                 argv=["sh", "-c", "yes 'a long line' | head -n 2000; echo x >.pre-commit-config.yaml"],
             ),
-            expects=("All that it changed was taken back", OLD_TEST, f"stamped {OLD_TEST}"),
+            expects=("Everything it changed was undone", OLD_TEST, f"stamped {OLD_TEST}"),
         ),
         green(
-            FIX, expects=("people find the whole in outputs/", r"Taken away again.*\.pre-commit-config\.yaml")
+            FIX, expects=("people find the whole in outputs/", r"Removed again.*\.pre-commit-config\.yaml")
         ),
         review(),
     )

@@ -119,7 +119,7 @@ def test_without_a_terminal_only_the_users_own_configuration_takes_the_walls_awa
     said.unlink()
     refused = play.person.run("verify", task, "--rerun")
     assert refused.code == 4
-    assert "nobody on this machine has said so" in refused.err
+    assert "nobody on this machine allowed that" in refused.err
     assert play.person.run("verify", task).code == 0
 
 
@@ -178,14 +178,14 @@ def test_a_question_says_when_the_wish_may_come_from_text_that_reads_like_an_ins
     play.person.commit_all()
     done = play.start(say("patch", read("NOTES.md")), say("patch", FIX), lane="hotfix", words=("--strict",))
     text, _ = wanted(done)
-    assert "it was shown text that reads like an instruction; the wish may come from there:" in text
+    assert "it was shown text that reads like an instruction; the request may come from there:" in text
     assert "NOTES.md" in text
     assert [flag for flag in done.data["flagged"] if "NOTES.md" in flag]
     screen = play.person.run("abort", done.data["task_id"]).said + play.person.run("report").said
     shown = play.person.run(
         "escalations", "show", done.data["escalation"]["id"], "--task", done.data["task_id"]
     )
-    assert "the wish may come from there" in shown.said, screen
+    assert "the request may come from there" in shown.said, screen
 
 
 def test_a_question_without_such_text_says_nothing_of_it(play: Play) -> None:

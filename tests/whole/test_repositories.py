@@ -378,7 +378,7 @@ def test_a_branch_in_the_way_of_the_tasks_branch_is_named_before_anything_is_spe
     before = photograph(person.checkout)
     refused(person, person.start(), "`agentforge`", "git branch -m agentforge")
     assert differences(before, photograph(person.checkout)) == []
-    assert "no task" in person.run("status").said
+    assert "No tasks" in person.run("status").said
 
 
 def test_a_task_goes_on_after_a_fetch_of_what_is_missing_and_after_a_killed_driver_and_names_what_it_saved(

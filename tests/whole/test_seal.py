@@ -12,7 +12,7 @@ from tests.whole.plays import NEW_TEST, OLD_TEST, REQUEST, SOURCE, Play, finishe
 
 pytestmark = pytest.mark.slow
 
-UNSIGNED = "integrity only, signed by nobody"
+UNSIGNED = "integrity only, not signed"
 
 
 def clone(play: Play, place: Path, branch: str) -> Person:
@@ -71,7 +71,7 @@ def test_a_signed_branch_is_checked_on_a_clone_and_after_a_squash_by_its_envelop
     git(reader.checkout, "checkout", "-q", "-b", "trunk", f"{final}~1")
     git(reader.checkout, "merge", "-q", "--no-ff", "-m", "Merge it", branch)
     merged = reader.run("verify", "trunk", "--require-signature")
-    assert (merged.code, f"trunk has the very tree of the seal {seal[:12]}" in merged.out) == (0, True), (
+    assert (merged.code, f"trunk has the same tree as the seal {seal[:12]}" in merged.out) == (0, True), (
         merged.said
     )
     no_envelope = reader.run("verify", SOURCE)

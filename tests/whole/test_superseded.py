@@ -67,7 +67,7 @@ def test_an_old_test_is_given_up_by_its_exact_id_and_another_still_blocks(play: 
             weaker,
             artifacts=suite(GIVEN_UP),
             signal="success",
-            expects=("Gate red failed", f"`{OLD_TEST}` stands for 2 tests of the baseline", GIVEN_UP),
+            expects=("Gate red failed", f"`{OLD_TEST}` matches 2 tests of the baseline", GIVEN_UP),
         ),
         say("red", stronger, signal="success", expects=(f"weakened: {KEPT} lost 1 assertion",)),
         say("green", edit(SOURCE, CODE, TOO_MUCH), artifacts=BUILT, signal="success"),
@@ -91,7 +91,7 @@ def test_an_old_test_is_given_up_by_its_exact_id_and_another_still_blocks(play: 
     assert [line["superseded"] for line in evidence["rows"] if line["gate"] == "delivery"] == [
         data["superseded"]
     ]
-    assert f"old test given up: {LINE}" in " ".join(
+    assert f"old test dropped: {LINE}" in " ".join(
         play.file("artifacts/phases/deliver/delivery_report_final.yaml").split()
     )
     assert 'label(3) == "only 3 EUR"' in play.person.git("show", f"{data['branch']}:{OLD_TEST}")
@@ -111,9 +111,9 @@ def test_in_one_reply_the_role_is_told_what_to_do_with_it_and_the_screen_names_i
             signal="success",
             expects=(f"{GIVEN_UP}: is superseded, so rewrite it or remove it",),
         ),
-        review(GIVEN_UP, expects=(r"test_label_names_the_currency: .* given up \(removed\), for REQ-001",)),
+        review(GIVEN_UP, expects=(r"test_label_names_the_currency: .* dropped \(removed\), for REQ-001",)),
         lane="hotfix",
         words=(),
     )
     assert done.code == 0, done.said
-    assert f"old test given up: {GIVEN_UP} (removed), for REQ-001: {REASON}" in done.said
+    assert f"old test dropped: {GIVEN_UP} (removed), for REQ-001: {REASON}" in done.said

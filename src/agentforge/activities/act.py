@@ -36,6 +36,8 @@ from agentforge.tools.run.running import ESCALATES, REOPEN, SUBMIT
 
 DIGEST_CHARS = 300
 MAX_FAULTS = 20
+REPEATED = "repeated"
+"""The mistake of an action that was done before on the same tree."""
 ABOUT_THE_BASE = frozenset({"requirements", "analysis", "questions"})
 """Parts that speak of the repository as it was."""
 REFUSED = "artifact_invalid"
@@ -74,7 +76,7 @@ def act(world: World, effect: Act, state: RunView) -> Acted:
     for action in actions:
         earlier: list[Json] = [item.name for item, _ in doing.results if _writes(bridge, item)]
         mark = digest_value([state.tree, action.name, dict(action.args), earlier])[:16]
-        repeated = mark in run.seen and action.name not in CONTROL
+        repeated = mark in run.seen and action.name not in CONTROL and not _asks_outside(bridge, action)
         result = _repeated() if repeated else _perform(world, state, bridge, action, doing)
         # What waits for a person was not done, and what nobody knows of may be: both may be sent again.
         if result.mistake not in NOT_DONE and result.mistake != UNKNOWN:
@@ -106,6 +108,11 @@ def _acts(bridge: Bridge, action: Action) -> bool:
     )
 
 
+def _asks_outside(bridge: Bridge, action: Action) -> bool:
+    """Whether its answer may differ on the same tree: it comes from another place."""
+    return action.name in bridge.tools and bridge.tools[action.name].spec.effect == "network"
+
+
 def _reply(world: World, ref: str) -> Reply:
     value: Any = world.pack.get_json(ref)
     return reply_from_json(value["reply"]) if value["reply"] is not None else Reply()
@@ -130,7 +137,7 @@ def _perform(world: World, state: RunView, bridge: Bridge, action: Action, doing
         doing.question = Question(
             str(action.args["question"]), options, str(action.args.get("recommendation", ""))
         )
-        return ToolResult(ok=True, text="a person is asked")
+        return ToolResult(ok=True, text="a person has the question")
     if action.name == REOPEN.name:
         doing.reopens, result = reopening(world, state, bridge, action)
         return result
@@ -225,9 +232,7 @@ def _ask_a_person(document: Document, asked: list[str], doing: _Doing) -> ToolRe
         else "\n".join(f"{number}. {question}" for number, question in enumerate(asked, 1))
     )
     doing.question = Question(text, (), "; ".join(guesses)[:500])
-    return ToolResult(
-        ok=True, text="a person is asked what only a person can answer; hand in again with the answer"
-    )
+    return ToolResult(ok=True, text="this needs a person's answer; hand in again with it")
 
 
 def _subject(world: World, state: RunView, name: str, document: Document, doing: _Doing) -> Subject:
@@ -371,6 +376,7 @@ def _outcome(
 ) -> Acted:
     whole: list[Json] = []
     digests = []
+    came = []
     for action, result in doing.results:
         target = _target(action)
         kept: dict[str, Json] = {
@@ -383,6 +389,9 @@ def _outcome(
         if result.mistake == REFUSED:
             kept["document"] = doing.refused[target]
         whole.append(kept)
+        if result.mistake != REPEATED:
+            counted = result.ok and action.name in CONTROL  # its words count versions
+            came.append(digest_value({**kept, "text": "" if counted else result.text})[:16])
         digests.append(
             ActionDigest(
                 action.name,
@@ -411,6 +420,7 @@ def _outcome(
         reply.notes[:4000] if reply.notes is not None else None,
         doing.question,
         doing.reopens,
+        tuple(came),
     )
 
 
@@ -446,7 +456,7 @@ def _repeated() -> ToolResult:
         "the same action on the same tree was done before; its result has not changed. Look at your "
         "context, or do something else"
     )
-    return ToolResult(ok=False, text=text, mistake="repeated")
+    return ToolResult(ok=False, text=text, mistake=REPEATED)
 
 
 def _fields(result: ToolResult) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def why_live(batch_outbox: BatchOutbox | None, picked: Picked, effect: Ask) -> s
         and batch_outbox.delivery_modes.get(picked.tier) == "batch"
     )
     return (
-        f"{picked.spec} has no batches, so it is asked live."
+        f"{picked.spec} has no batches, so the call is sent live."
         if wanted and batchable(picked.model) is None
         else ""
     )
@@ -118,7 +118,9 @@ class BatchWait:
         """How the wait ends without an answer: late, or left to another driver; None while it goes on."""
         if self.batch_outbox.off.is_set():
             billed = self.batch_outbox.give_up(self.box, self.batcher.carrier, self.identity)
-            raise ModelTrouble("unreachable", "Nobody waits for the batch any more.", maybe_billed=billed)
+            raise ModelTrouble(
+                "unreachable", "Nothing is waiting for the batch any more.", maybe_billed=billed
+            )
         limit = self.batch_outbox.deadline_s
         if limit is not None and item.at_ms + 1000 * limit <= self.box.now_ms():
             return AskLate(self.batch_outbox.give_up(self.box, self.batcher.carrier, self.identity))

@@ -196,12 +196,17 @@ WRITTEN_BY_ROLES: tuple[Part, ...] = ("request", "requirements", "tests", "chang
 """Parts whose other keys repeat what a step is shown elsewhere: the request, ids of tests, verdicts."""
 
 
+SAID_BY_ROLES = frozenset({"improvements"})
+"""Keys that the engine fills with a role's words."""
+
+
 def _input(world: World, name: str, document: Mapping[str, Json]) -> str:
     """An earlier artifact as a step needs it: what a role wrote in it."""
     if world.catalogue.part(name) in WRITTEN_BY_ROLES:
         offered = offered_schema(world.catalogue.contract(name))["properties"]
         assert isinstance(offered, dict)
-        document = {key: value for key, value in document.items() if key in offered and value not in ("", [])}
+        shown = {*offered, *SAID_BY_ROLES}
+        document = {key: value for key, value in document.items() if key in shown and value not in ("", [])}
     return strict_yaml.dump(dict(document))
 
 

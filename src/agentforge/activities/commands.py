@@ -153,7 +153,7 @@ def _result_text(
     line = shlex.join(program.words)
     shown = line if len(line) <= _SHOWN_WORDS else f"{line[:_SHOWN_WORDS]}…"
     how = (
-        f"was ended after {program.seconds} s, with all that it started: its time was up"
+        f"was stopped after {program.seconds} s, with everything it started: it timed out"
         if done.timed_out
         else f"was ended, with all that it started: out of bounds, {done.beyond}"
         if done.beyond
@@ -223,7 +223,7 @@ def _judged(surroundings: Surroundings, program: SandboxedProgram, guard: Guard,
         told = [f"- {_short(path)}: {why}" for path, why in reasons[:_SHOWN_PATHS]]
         more = [f"[and {len(reasons) - _SHOWN_PATHS} more]"] if len(reasons) > _SHOWN_PATHS else []
         return _Left(
-            notes=("All that it changed was taken back, because it may not change:", *told, *more),
+            notes=("Everything it changed was undone, because it may not change:", *told, *more),
             refused=True,
         )
     created = tuple(change.path for change in changed if change.status == "A")
@@ -249,7 +249,7 @@ def _refusals(
 
 
 def _taken(names: Sequence[str]) -> list[str]:
-    return [f"Taken away again, because no program may make or replace it: {_listed(names)}"] if names else []
+    return [f"Removed again, because no program may create or replace it: {_listed(names)}"] if names else []
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -2,21 +2,28 @@
 written.
 """
 
+from collections.abc import Sequence
+from functools import partial
+
 from agentforge.activities.evidence import build_evidence
 from agentforge.activities.kinds import kind_facts
 from agentforge.activities.seal import seal_commit
 from agentforge.activities.world import World
 from agentforge.catalog.kinds import what_kind_of_file
 from agentforge.core.conditions import Fact
+from agentforge.core.errors import UsageError
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.pipeline import Part
 from agentforge.core.state import RunView, State
 from agentforge.gates.delicate import delicate_paths
 from agentforge.gates.documents import objects
+from agentforge.gates.quality import nothing_worse
 from agentforge.sandbox.worktree import TRAILER, Pointed
 from agentforge.store.task import archive
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import write_atomic
+from agentforge.system.git.repository import Lines
+from agentforge.tools.change.releasing import worded_files
 
 SUBJECT_CHARS = 72
 
@@ -39,9 +46,10 @@ def commit_stage(world: World, state: RunView) -> CommitMade:
         commit = space.commit(state.tree, state.commit, _message(world, state), world.created_at)
     held = _hold(world, state, commit)
     save(world, state)
-    files, lines = _size(world, state)
-    facts = _facts(world, state, files, lines)
-    return CommitMade(state.tree, commit, facts, files, lines, held.branch, held.kept)
+    touched = _touched(world, state)
+    lines = sum(count.added + count.removed for count in touched)
+    facts = _facts(world, state, [count.path for count in touched], lines)
+    return CommitMade(state.tree, commit, facts, len(touched), lines, held.branch, held.kept)
 
 
 def _hold(world: World, state: State, commit: str) -> Pointed:
@@ -51,30 +59,46 @@ def _hold(world: World, state: State, commit: str) -> Pointed:
     return world.workspace.point_branch(commit, state.branch, state.branch_at)
 
 
-def _size(world: World, state: State) -> tuple[int, int]:
-    """How far the change reaches: files and lines, tests and documents aside."""
+def _touched(world: World, state: State) -> list[Lines]:
+    """How far the change reaches: its files with their lines, tests and documents aside."""
     is_test = world.is_test(state)
-    touched = [
+    return [
         count
         for count in world.workspace.git.numstat(state.base_tree, state.tree)
         if not is_test(count.path) and what_kind_of_file(count.path) != "document"
     ]
-    return len(touched), sum(count.added + count.removed for count in touched)
 
 
-def _facts(world: World, state: State, files: int, lines: int) -> tuple[Fact, ...]:
+def _facts(world: World, state: State, paths: Sequence[str], lines: int) -> tuple[Fact, ...]:
     """What conditions of the pipeline may ask about, as it stands now."""
-    documents = world.parts(state)
-    found: list[Fact] = [*kind_facts(state, world.records(state).get("red", {}))]
+    documents, records = world.parts(state), world.records(state)
+    found: list[Fact] = [*kind_facts(state, records.get("red", {}))]
     if (intake := documents.get("request")) is not None and not objects(intake, "identified_ambiguities"):
         found.append("no_ambiguities")
     said = {str(documents.get(name, {}).get(key, "")) for name, key in COMPLEXITY}
     limit = int(world.settings.get("limits", {}).get("trivial_lines", TRIVIAL_LINES))
-    if files and lines <= limit and "trivial" in said and said <= {"trivial", ""}:
+    if paths and lines <= limit and "trivial" in said and said <= {"trivial", ""}:
         found.append("trivial_change")
+    if nothing_worse(records.get("quality", {}), state.tree, paths):
+        found.append("nothing_worse")
     if delicate_paths(world.workspace.git, state.base_tree, state.tree, world.is_test(state)):
         found.append("delicate_change")
+    if not _keeps_changelog(world, state):
+        found.append("no_changelog")
     return tuple(found)
+
+
+def _keeps_changelog(world: World, state: State) -> bool:
+    """Whether the project has a file that somebody words a change in. One whose settings cannot be read may
+    have.
+    """
+    git = world.workspace.git
+    paths = tuple(entry.path for entry in git.ls_tree(state.tree) if entry.kind == "blob")
+    try:
+        manifest = world.language(state).projects.describe(partial(git.read_blob, state.tree), paths)
+    except UsageError:
+        return True
+    return manifest.fragments is not None or bool(worded_files(paths))
 
 
 def save(world: World, state: State, seal: str = "") -> None:

@@ -237,7 +237,7 @@ def _facts(world: World, state: RunView) -> Facts:
     ]
     remarks += [f"the lane rose: {line}" for line in state.risen]
     remarks += [f"settled by a revision: {line}" for line in state.settled]
-    remarks += [f"locked tests were opened again: {why.reason}" for why in state.reopenings]
+    remarks += [f"locked tests were reopened: {why.reason}" for why in state.reopenings]
     remarks += [
         f"{item.stage} was skipped: {item.skipped.replace('_', ' ')}"
         for item in state.accepted
@@ -351,10 +351,12 @@ def _contracts(world: World, state: RunView) -> Ruling:
         name = product.contract
         draft = documents.get(name) or computed(product.part, facts)
         if draft is None:
-            reasons.append(f"{name}: nobody has written it")
+            reasons.append(f"{name}: it was not written")
             continue
-        final = draft if name in ready else filled(product.part, draft, facts)
-        final = {**final, "derived": True} if run.skipped else final
+        known = replace(facts, earlier=_earlier(world, state, name))
+        final = draft if name in ready else filled(product.part, draft, known)
+        if run.skipped and product.part != "report":  # which is the engine's in any case
+            final = {**final, "derived": True}
         done[name] = final
         subject = _subject(world, state, name, final, done, facts)
         reasons += [
@@ -369,6 +371,20 @@ def _contracts(world: World, state: RunView) -> Ruling:
     made = {ref.contract for ref in finals}
     kept = [ref for ref in run.finals if ref.contract not in made]  # what a panel wrote beside them
     return Verdict("passed", (), {"finals": {ref.contract: ref.hash for ref in finals}}), (*finals, *kept)
+
+
+def _earlier(world: World, state: RunView, contract: str) -> Document:
+    """What an earlier stage of the lane handed over under the same contract; empty if none did."""
+    own = state.pipeline.index(state.stage.name)
+    before = {stage.name for stage in state.pipeline.stages[:own]}
+    refs = [
+        ref
+        for item in state.accepted
+        if item.stage in before
+        for ref in item.finals
+        if ref.contract == contract
+    ]
+    return _written(world, refs[-1]) if refs else {}
 
 
 def _subject(

@@ -76,7 +76,8 @@ def _rule(
         return _denied(decision.reason)
     if (said := state.denial(digest)) is not None:
         return _denied(
-            "a person denied this very call" + ("" if said.strip().lower() == "deny" else f": {said[:300]}")
+            "a person denied exactly this call"
+            + ("" if said.strip().lower() == "deny" else f": {said[:300]}")
         )
     words = call.command if isinstance(call.command, tuple) else ()
     return ask(
@@ -125,7 +126,7 @@ def _call(world: World, tool: Tool, action: Action, bench: Workbench, *, outside
 def _declared(world: World, action: Action) -> DeclaredCall:
     tools = world.once("declared", make=lambda: declared_tools(world.catalogue.tools()))
     found = called(tools, action)
-    assert found is not None, "a tool that nobody declared"
+    assert found is not None, "a tool that is not declared"
     return found
 
 
@@ -142,10 +143,10 @@ def _denied(reason: str) -> ToolResult:
 
 def being_asked() -> ToolResult:
     """The result of a call that a person is asked about."""
-    return ToolResult(ok=False, text="not done: a person is asked to allow it", mistake="asked")
+    return ToolResult(ok=False, text="not done: it needs a person's permission", mistake="asked")
 
 
 def to_wait() -> ToolResult:
     """The result of what comes after it in the same reply."""
-    text = "not done: a person is asked about an earlier call of this reply first; send it again after that"
+    text = "not done: an earlier call of this reply needs a person's answer first; send it again after that"
     return ToolResult(ok=False, text=text, mistake="waits")

@@ -141,7 +141,7 @@ def _cannot_run(what: str, run: CheckRun, check: CheckName) -> BaselineFailed:
     why = run.reason or "; ".join(run.missing.values())
     sentence = f"The project uses {what} that cannot run: {why}."
     choices = (leave_out(check), "retry", "abort")
-    return BaselineFailed(sentence, "Mend it and retry, or leave it out on record.", choices)
+    return BaselineFailed(sentence, "Fix it and retry, or leave it out; that is recorded.", choices)
 
 
 def _lint_to_json(run: CheckRun) -> dict[str, Json]:

@@ -130,7 +130,7 @@ def _not_ruled_on(world: World, state: RunView, written: dict[str, Document]) ->
     ]
     if not owed or not able:
         return []
-    return [f"nobody ruled on {about}" for about in unruled(owed, [*written.values()])]
+    return [f"no ruling on {about}" for about in unruled(owed, [*written.values()])]
 
 
 def _written(world: World, reader: Run) -> Document:

@@ -17,7 +17,7 @@ from agentforge.system.signatures import Envelope, PublicKey, armour
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:agentforge:delivery:v1"
-NOBODY = "integrity only, signed by nobody"
+NOBODY = "integrity only, not signed"
 SUBJECT_CHARS = 72
 
 

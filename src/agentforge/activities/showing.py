@@ -91,8 +91,8 @@ def ask(
     ]
     if wanted.content:
         lines.append(
-            f"The repository declares it in .agentforge/tools/{call.tool}.yaml; a yes holds while that "
-            "file stays as it is."
+            f"The repository declares it in .agentforge/tools/{call.tool}.yaml; your yes applies "
+            "until that file changes."
         )
     lines.append(
         f"Risk: {decision.risk}{f' ({visible(why)})' if why else ''}. You are asked because: "
@@ -101,7 +101,7 @@ def ask(
     if shown.flagged:
         lines += [
             "",
-            "Before this, it was shown text that reads like an instruction; the wish may come from there:",
+            "Before this, it was shown text that reads like an instruction; the request may come from there:",
             *(f"  {one_line(redact(flag)[0])[:FLAG_CHARS]}" for flag in shown.flagged[-FLAGS_SHOWN:]),
         ]
     return Question("\n".join(lines), PERMISSION_OPTIONS, "", wanted)

@@ -12,7 +12,7 @@ from agentforge.core.values import Amount, Delivery, Usage
 from agentforge.store.task.calls import ModelCall
 from agentforge.store.user.day_cap import DayCap, Refusal
 
-TOMORROW = "`agentforge continue` goes on tomorrow, or today with a higher `day_cap` in your config.yaml."
+TOMORROW = "`agentforge continue` works tomorrow, or today with a higher `day_cap` in your config.yaml."
 
 
 class Accounts(Protocol):

@@ -78,7 +78,7 @@ def check_walls(wanted: str, own: str, *, at_terminal: bool) -> None:
     """Only a person can take the walls away: at a terminal, or in their own configuration (`own`)."""
     if wanted == "none" and own != "none" and not at_terminal:
         raise PolicyError(
-            "Without a terminal, --sandbox none counts only if your own configuration says so too.",
+            "Without a terminal, --sandbox none also needs `sandbox: none` in your own settings.",
             f"Write `sandbox: none` into {home_path() / 'config.yaml'}, or leave --sandbox out.",
         )
 
@@ -88,8 +88,8 @@ def walls_of(site: Site, state: State, own: str, container: ContainerSpec | None
     name = sandbox_name(state.sandbox)
     if name == "none" and "none" not in (permissions_of(site, state).permissions.sandbox, own):
         raise PolicyError(
-            f"The record of {state.task_id} says sandbox none, and nobody on this machine has said so.",
-            f"If you mean it, write `sandbox: none` into {home_path() / 'config.yaml'}; else start the "
+            f"The record of {state.task_id} says sandbox none, and nobody on this machine allowed that.",
+            f"To allow it, write `sandbox: none` into {home_path() / 'config.yaml'}; else start the "
             "request again.",
         )
     return choose(name, container)

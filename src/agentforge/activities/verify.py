@@ -173,7 +173,5 @@ def _seal(world: World, moments: list[Moment], trusted: Sequence[Trusted], *, si
         wrong += [name for name in stated if expected[name] != predicate.get(name)]
     except Unusable as error:
         wrong.append(error.sentence)
-    text = (
-        f"states otherwise than the journal: {', '.join(wrong)}" if wrong else "states what the journal says"
-    )
+    text = f"differs from the journal: {', '.join(wrong)}" if wrong else "states what the journal says"
     return [*found, Finding("statement", ok=not wrong, text=text)]

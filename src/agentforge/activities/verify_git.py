@@ -48,7 +48,7 @@ def _commit(audit: ObjectAudit, state: State, evidence: dict[str, Any]) -> Findi
     )  # else the evidence has its own row
     same = commit is not None and commit.tree == state.tree == stated
     name = state.delivered.commit[:12]
-    text = f"{name} holds the judged tree" if same else f"{name} does not hold the judged tree"
+    text = f"{name} holds the judged tree" if same else f"{name} does not have the judged tree"
     return Finding("commit", ok=same, text=text)
 
 

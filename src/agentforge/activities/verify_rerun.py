@@ -88,7 +88,7 @@ def _proof(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
     if fresh.status != "passed":
         return
     then, now = _proved(record.get("tests")), _proved(fresh.record.get("tests"))
-    yield from (f"{name} is proved otherwise" for name in _unlike(then, now))
+    yield from (f"{name} is proved differently" for name in _unlike(then, now))
     locked, again = _dict(record.get("locked")), _dict(fresh.record.get("locked"))
     yield from (f"the lock of {path} is not as on record" for path in _unlike(locked, again))
 
@@ -101,7 +101,7 @@ def _given_up(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
         {str(row.get("id")): row.get("after") for row in _list(rows)}
         for rows in (record.get("superseded"), fresh.record.get("superseded"))
     )
-    yield from (f"{name} was given up otherwise" for name in _unlike(then, now))
+    yield from (f"{name} was dropped differently" for name in _unlike(then, now))
 
 
 def _held_out(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:

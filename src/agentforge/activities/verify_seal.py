@@ -52,7 +52,7 @@ def read_envelope(data: bytes) -> Stated:
     if statement.get("_type") != STATEMENT_TYPE or statement.get("predicateType") != PREDICATE_TYPE:
         raise BadEnvelope("it states something that this version does not know")
     if not isinstance(predicate, dict) or not isinstance(subject, list) or len(subject) != 1:
-        raise BadEnvelope("its statement is about nothing")
+        raise BadEnvelope("its statement has no subject")
     base, red, final = (_part(predicate, name) for name in ("base", "red", "final"))
     stated = Stated(
         envelope,
@@ -68,7 +68,7 @@ def read_envelope(data: bytes) -> Stated:
         raise BadEnvelope("it names something that is no id of a commit or tree")
     digests = subject[0].get("digest") if isinstance(subject[0], dict) else None
     if digests != {"gitCommit": stated.final, "gitTree": stated.tree}:
-        raise BadEnvelope("its subject is not the commit that it speaks of")
+        raise BadEnvelope("its subject is not the commit that it names")
     return stated
 
 
@@ -107,7 +107,7 @@ def seal_findings(git: Git, oid: str, trusted: Sequence[Trusted], *, signed: boo
         return [Finding("seal", ok=False, text=f"{oid[:12]} {seal}")]
     stated, commit = seal.stated, seal.commit
     on_top = commit.parents == (stated.final,) and commit.tree == stated.tree
-    text = "the same tree as the commit below it" if on_top else "is not on top of what it speaks of"
+    text = "the same tree as the commit below it" if on_top else "is not on top of the commit it names"
     return [
         Finding("seal", ok=on_top, text=f"{oid[:12]}: {text}"),
         signature_finding(stated, trusted, signed=signed),
@@ -169,7 +169,7 @@ def signature_finding(stated: Stated, trusted: Sequence[Trusted], *, signed: boo
     line = signer.get("key") if isinstance(signer, dict) else None
     if not stated.envelope.signatures:
         if signer is not None:
-            return Finding("signature", ok=False, text="is gone: the statement says that it was signed")
+            return Finding("signature", ok=False, text="is missing: the statement says that it was signed")
         return Finding("signature", ok=not signed, text=NOBODY)
     key = PublicKey.parse(str(line))
     if key is None or not stated.envelope.is_signed_by(key):

@@ -94,7 +94,7 @@ class World:
     network: tuple[Destination, ...] = ()
     """Where set-up may go, beside the package indexes."""
     signer: SigningKey | None = None
-    """What deliveries are signed with; None: integrity only, signed by nobody."""
+    """What deliveries are signed with; None: integrity only, not signed."""
     index_passwords: bool = False
     """Whether set-up is told the passwords of package indexes."""
     kept_facts: KeptFacts | None = None

@@ -172,8 +172,8 @@ class NobodyAnswers:
     # the port's own names
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:  # noqa: ARG002
         """Never called."""
-        raise AssertionError("nobody asks a model here")
+        raise AssertionError("no model is called here")
 
     def ask(self, request: Request) -> Answer:  # noqa: ARG002  # the port's own names
         """Never called."""
-        raise AssertionError("nobody asks a model here")
+        raise AssertionError("no model is called here")

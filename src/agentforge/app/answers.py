@@ -101,7 +101,7 @@ def _check(escalation: Escalation, wanted: WantedCall) -> None:
         line not in escalation.question.text and len(line) <= COMMAND_CHARS
     ):
         raise PolicyError(
-            f"{escalation.id} shows another command than the one it asks for.",
+            f"{escalation.id} shows a different command from the one it would run.",
             "Do not trust this task; abort it.",
         )
 
@@ -126,9 +126,7 @@ def _granted(site: Site, wanted: WantedCall, project: str, now: datetime) -> lis
         risk=scope.risk,
     )
     grant = add_grant(grants_file(site.home), made, now)
-    return [
-        f"Granted {grant.id}: {offered(wanted)}. `agentforge permissions revoke {grant.id}` takes it back."
-    ]
+    return [f"Granted {grant.id}: {offered(wanted)}. `agentforge permissions revoke {grant.id}` removes it."]
 
 
 def _proposed(site: Site, wanted: WantedCall, project: str, now: datetime) -> list[str]:

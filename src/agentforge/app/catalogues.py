@@ -94,7 +94,7 @@ def draw_pipeline(found: ProjectCatalogue, name: str, lane: str | None = None) -
     names = catalog.names("pipelines")
     if name not in names:
         raise UsageError(
-            f"There is no pipeline {name}; there are {', '.join(sorted(names))}.",
+            f"There is no pipeline {name}. Choose one of {', '.join(sorted(names))}.",
             "`agentforge pipelines list` says what each does.",
         )
     lanes = [lane] if lane else lanes_of(catalog, name)
@@ -113,7 +113,7 @@ def check_file(file: Path, where: Path) -> FileCheck:
     try:
         text = read_bounded(file, SETTINGS_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UsageError(
             f"{file} cannot be read: {reason}.", "Name a file of the project, as its path from here."
         ) from None

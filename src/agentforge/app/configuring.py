@@ -67,8 +67,8 @@ def _write_settings(site: Site, plan: Plan, *, force: bool, or_leave: bool) -> s
         if or_leave:
             return None
         raise UsageError(
-            f"{SETTINGS_FILE} is there already.",
-            "Correct it by hand, or write it anew with `agentforge init --force`.",
+            f"{SETTINGS_FILE} already exists.",
+            "Edit it, or overwrite it with `agentforge init --force`.",
         )
     write_atomic(path, spell_settings(plan).encode())
     return SETTINGS_FILE

@@ -105,9 +105,11 @@ def _confinement(
 def _writable(path: Path) -> Path:
     real = path.resolve()
     if not real.is_dir():
-        raise UsageError(f"{str(path)!r} is not a directory.", "Make it first, or name another.")
+        raise UsageError(f"{str(path)!r} is not a directory.", "Create it first, or name another one.")
     if any(map(is_guarded, real.parts)):
-        raise UsageError(f"{str(path)!r} is never writable to a command: what is there runs later, outside.")
+        raise UsageError(
+            f"{str(path)!r} is never writable for a command: files there run later, outside the sandbox."
+        )
     if (closed := closed_to_all(str(real))) is not None:
         raise UsageError(f"{closed[:1].upper()}{closed[1:]}: no command may change it.")
     if (
@@ -116,7 +118,8 @@ def _writable(path: Path) -> Path:
         or (any(real.is_relative_to(top) for top in _SYSTEM) and SHARED_MEMORY not in real.parents)
     ):
         raise UsageError(
-            f"{str(path)!r} holds far more than a command should change.", "Name a directory of the project."
+            f"{str(path)!r} contains far more than a command should change.",
+            "Name a directory inside the project.",
         )
     return real
 

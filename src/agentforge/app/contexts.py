@@ -117,8 +117,8 @@ def recorded_context(files: TaskFiles, number: int | None) -> ContextReport:
     step = pick(steps, number, files.task_id)
     if not step.context:
         raise UsageError(
-            f"The context of step {step.number} is not assembled yet.",
-            f"`agentforge continue {files.task_id}` goes on with it.",
+            f"The context of step {step.number} does not exist yet.",
+            f"`agentforge continue {files.task_id}` gets there.",
         )
     with Pack(files.pack) as pack:
         own = _sent(pack, step.context)
@@ -208,7 +208,7 @@ def _first(world: World, state: State) -> ContextReport:
     run = next((run for run in at_work(state) if run.point == "assemble"), None)
     if run is None:
         raise UsageError(
-            f"The first stage of the lane {state.pipeline.lane} asks no model: it has no context."
+            f"The first stage of lane {state.pipeline.lane} calls no model, so it has no context."
         )
     seen = state.seen_by(run.id)
     made = assemble_step(world, seen)

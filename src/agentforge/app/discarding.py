@@ -46,7 +46,7 @@ def discard(task: OpenTask) -> RemovedTask:
 def _refuse_while_driven(task: OpenTask) -> None:
     if task.state.status not in TERMINAL and read_engine(task.files).engine != "local":
         raise PolicyError(
-            f"{task.task_id} is with the workers of a Temporal server.",
+            f"{task.task_id} is run by the workers of a Temporal server.",
             f"`agentforge abort {task.task_id}` ends it first.",
         )
 

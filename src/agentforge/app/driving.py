@@ -79,5 +79,5 @@ def _drive_once(
         try:
             return driver.run(detach=detach)
         except UserError:
-            watcher.notice(f"{task.task_id} stopped. `agentforge continue {task.task_id}` goes on.", "bad")
+            watcher.notice(f"{task.task_id} stopped. `agentforge continue {task.task_id}` resumes it.", "bad")
             raise

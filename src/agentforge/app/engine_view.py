@@ -43,7 +43,7 @@ def engine_view(task: OpenTask) -> EngineView:
         return found
     last = refused[-1].partition(" ")
     told = (
-        f"{len(refused)} message(s) of strangers were refused, for want of the task's token; the last one at "
+        f"{len(refused)} message(s) without the task's token were refused; the last one at "
         f"{last[0]}: {last[2]}"
     )
     return replace(found, lines=(*found.lines, told))
@@ -59,7 +59,7 @@ def _engine_view(task: OpenTask) -> EngineView:
             case = Case(task.task_id, driven, line.config, idle_s(task.journal.times, task.site.clock))
             if look.found != "running":
                 goes_on = (
-                    f"no workflow runs; `agentforge continue {task.task_id}` starts one on what is recorded"
+                    f"no workflow is running; `agentforge continue {task.task_id}` starts one from the record"
                 )
                 return EngineView(driven, () if rests(state) else (goes_on,), look)
             found = holdups(case, look, workers=look.is_taken or bool(line.pollers(line.config.queue)))
@@ -97,7 +97,7 @@ def find_lost(site: Site, rows: Iterable[TaskRow]) -> LostTasks:
         config = read_temporal()
         looks = look_at(config, tasks, GLANCE_S)
     except UserError as error:
-        return LostTasks(note=f"Whether a host is lost is not known: {error}")
+        return LostTasks(note=f"Could not find out whether a host is lost: {error}")
     found = []
     for task in tasks:
         case = Case(task.task_id, read_engine(task.files), config, idle_s(task.journal.times, site.clock))
@@ -122,11 +122,11 @@ def lost_task(site: Site, name: str | None) -> LostTask:
     if mine:
         raise UsageError(
             f"The hosts of {len(mine)} tasks are lost: {', '.join(item.task.task_id for item in mine)}.",
-            "Say which with --task.",
+            "Choose one with --task.",
         )
     raise UsageError(
         found.note or f"No host of {wanted or 'any task'} is lost.",
-        "`agentforge escalations list` shows what waits.",
+        "`agentforge escalations list` shows the open questions.",
     )
 
 

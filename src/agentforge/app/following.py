@@ -70,7 +70,7 @@ class Follower:
         except FileNotFoundError:
             task = self.journal.files.task_id
             raise Unusable(
-                f"The files of {task} are gone.", f"`agentforge continue {task}` restores what was saved."
+                f"The files of {task} are missing.", f"`agentforge continue {task}` restores what was saved."
             ) from None
 
     def _moved(self) -> None:
@@ -110,7 +110,7 @@ class Follower:
             )
         if look.found == "failed":
             failure = self.line.failure(self.name)
-            self.watcher.notice(f"{task} stopped. `agentforge continue {task}` goes on.", "bad")
+            self.watcher.notice(f"{task} stopped. `agentforge continue {task}` resumes it.", "bad")
             raise failure
         if look.found == "none":
             self._start_another()
@@ -135,7 +135,7 @@ class Follower:
         """The server was lost with its database. The journal was not."""
         where, task = self.line.config.address, self.journal.files.task_id
         self.watcher.notice(
-            f"  The server at {where} has no workflow of {task} any more: another one starts.", "caught"
+            f"  The server at {where} no longer has a workflow for {task}: starting another one.", "caught"
         )
         try:
             self.hand_over_again()
@@ -157,7 +157,9 @@ class Follower:
         if holdup is None:
             if before is not None and before.kind != "tried":
                 self.watcher.notice(
-                    "  The server answers again." if before.kind == "away" else "  A worker has it again."
+                    "  The server answers again."
+                    if before.kind == "away"
+                    else "  A worker has picked it up again."
                 )
             return
         if before is None or (before.kind == "away") != (holdup.kind == "away"):
@@ -166,7 +168,9 @@ class Follower:
             raise holdup.error()
         if before is None or (before.kind, before.subject) != (holdup.kind, holdup.subject):
             text = (
-                f"{holdup.sentence} The task goes on when it does." if holdup.kind == "away" else holdup.text
+                f"{holdup.sentence} The task continues when it does."
+                if holdup.kind == "away"
+                else holdup.text
             )
             self.watcher.notice(f"  {text}", "caught")
 

@@ -67,8 +67,7 @@ def holdups(case: Case, look: "Look", *, workers: bool) -> list[Holdup]:
     elif gone := look.silent(SLOW_S):
         found.append(_silent(gone))
     return found + [
-        Holdup("tried", f"It is tried again: {brief(trouble, 300)}", subject=trouble)
-        for trouble in look.troubles
+        Holdup("tried", f"Trying again: {brief(trouble, 300)}", subject=trouble) for trouble in look.troubles
     ]
 
 
@@ -88,10 +87,10 @@ def is_lost(case: Case, look: "Look") -> bool:
 def lost(case: Case, look: "Look") -> Holdup:
     """The host of the task is silent: a person has to decide whether it is gone."""
     waiting = look.untaken(0)
-    since = f" Nobody has taken its work from there for {span(waiting.seconds)}." if waiting else ""
-    who = f"the worker {case.driven.host}, which has {case.task_id}, is silent."
+    since = f" No worker has picked up its work there for {span(waiting.seconds)}." if waiting else ""
+    who = f"the worker {case.driven.host}, which runs {case.task_id}, does not answer."
     if not case.driven.host:
-        who = f"no worker has begun {case.task_id}, which waits on the queue {case.config.queue}."
+        who = f"no worker has started {case.task_id}, which is waiting on the queue {case.config.queue}."
     ways = (
         f"Start `agentforge worker` there, or take the task over: `agentforge continue {case.task_id} "
         "--take-over`."
@@ -103,17 +102,17 @@ def nobody(case: Case) -> Holdup:
     """No worker listens on the task's queue."""
     return Holdup(
         "nobody",
-        f"Nobody works on the queue {case.config.queue} of {case.config.address}.",
-        f"Start `agentforge worker` on this machine; {case.task_id} then goes on by itself.",
+        f"No worker is listening on the queue {case.config.queue} of {case.config.address}.",
+        f"Start `agentforge worker` on this machine; {case.task_id} then continues by itself.",
     )
 
 
 def _untaken(flight: "PendingActivity") -> Holdup:
     return Holdup(
         "silent",
-        f"Nobody has taken its work ({flight.family}) from the queue {flight.queue} for "
-        f"{span(flight.seconds)}.",
-        "Start `agentforge worker` there, unless the ones there are busy; the task then goes on by itself.",
+        f"No worker has picked up its work "
+        f"({flight.family}) from the queue {flight.queue} for {span(flight.seconds)}.",
+        "Start `agentforge worker` there, unless all workers are busy; the task then continues by itself.",
         flight.queue,
     )
 
@@ -121,8 +120,8 @@ def _untaken(flight: "PendingActivity") -> Holdup:
 def _silent(flight: "PendingActivity") -> Holdup:
     return Holdup(
         "silent",
-        f"The worker that has its work ({flight.family}) was not heard of for {span(flight.heard)}.",
-        "If it is gone, start `agentforge worker` there; the task then goes on by itself.",
+        f"The worker that runs its work ({flight.family}) has not been heard from for {span(flight.heard)}.",
+        "If it has died, start `agentforge worker` there; the task then continues by itself.",
         flight.queue,
     )
 
@@ -132,7 +131,7 @@ def at_work(look: "Look") -> list[str]:
     return [
         f"now: {brief(flight.progress, 160) or flight.family}, for {span(flight.seconds)}"
         + (f", attempt {flight.attempt}" if flight.attempt > 1 else "")
-        + f"; heard of {span(flight.heard)} ago"
+        + f"; last heard from {span(flight.heard)} ago"
         for flight in look.flights
         if flight.taken and flight.heard <= SLOW_S
     ]

@@ -109,7 +109,7 @@ class HostedTasks:
         if not is_own_message(Home(home_path()), ref.repository, ref.task_id, said):
             inbox.note_stranger(_files(ref), said.get("kind", ""), stamp(utc_now()))
             what = NAMES.get(said.get("kind", ""), "message")
-            return f"{what} of a stranger was refused: it does not carry the token of {ref.task_id}."
+            return f"{what} was refused: it does not carry the token of {ref.task_id}."
         rest: dict[str, Json] = {
             key: value for key, value in said.items() if key not in ("kind", "id", PROOF)
         }
@@ -118,7 +118,7 @@ class HostedTasks:
             sent = inbox.send(_files(ref), message, said["id"])
         except (UserError, ValueError, KeyError) as error:
             return f"The message cannot be read: {error}."
-        return "" if sent else f"{said['id']} has a message already, and the first one counts."
+        return "" if sent else f"{said['id']} already has a message, and the first one counts."
 
 
 def _patient(world: World) -> World:
@@ -141,7 +141,7 @@ def _check(driven: Driven, ref: Ref, mine: str) -> None:
         now = f"the host {driven.host}" if driven.host else f"the engine {driven.engine}"
         raise UsageError(
             f"{ref.task_id} was taken over by {now}.",
-            f"`agentforge continue {ref.task_id}` there goes on with it.",
+            f"`agentforge continue {ref.task_id}` there resumes it.",
         )
 
 

@@ -134,7 +134,7 @@ def _weak_walls(used: TriedWalls | None) -> list[MachineCheck]:
 
 def _container(rungs: list[TriedWalls], container: ContainerSpec | None) -> MachineCheck:
     if container is None:
-        return MachineCheck("container", "ok", "none is configured; it would be tried after the others")
+        return MachineCheck("container", "ok", "not configured; it would be tried last")
     name = f"{container.engine} with {container.image}"
     if any(rung.name == "container" and rung.walls for rung in rungs):
         return MachineCheck("container", "ok", name)
@@ -155,7 +155,7 @@ def _toolchains() -> MachineCheck:
     missing = sorted({need.tool for need in needs} - {chain.tool for chain in found})
     words = [f"{chain.tool} at {chain.root}" for chain in found]
     if top and missing:
-        words.append(f"from the system, if at all: {', '.join(missing)}")
+        words.append(f"from the system, if installed: {', '.join(missing)}")
     return MachineCheck("toolchains", "ok", "; ".join(words) or "none but the system's")
 
 
@@ -187,7 +187,7 @@ def _home() -> list[MachineCheck]:
         with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
-        advice = "Make it writable, or name another directory with AGENTFORGE_HOME."
+        advice = "Make it writable, or set AGENTFORGE_HOME to another directory."
         return [MachineCheck("home", "missing", f"{home} cannot be written: {error.strerror}", advice)]
     free = shutil.disk_usage(place).free
     state: CheckState = "missing" if free < NO_SPACE else "weak" if free < LITTLE_SPACE else "ok"

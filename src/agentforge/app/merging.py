@@ -113,7 +113,7 @@ class _Merge:
             return self._failed("refused", (failure(moved, ("merge",)).sentence,))
         end_move(self.task.files)
         proved = (
-            "it has the very tree that the task's proof is about"
+            "its tree is the one that the task proved"
             if self._is_delivered(tree)
             else f"its tests ran on the merged tree and on {unmoved.target}"
         )

@@ -44,7 +44,7 @@ def abort(task: OpenTask, reason: str = "") -> bool:
     except PolicyError:  # a driver holds the task
         state = task.refresh()
         if state.status in TERMINAL:
-            raise StateInvalid(f"state_invalid: the task is {state.status} already.") from None
+            raise StateInvalid(f"state_invalid: the task is already {state.status}.") from None
         name = f"abort-{state.segment}"
         inbox.send(task.files, message, name)
         return _taken_in(task, f"inbox/{name}")
@@ -61,8 +61,8 @@ def send_answer(task: OpenTask, identity: str, answer: str) -> bool:
     seen = inbox.QuestionTimes(opened_at=opened, answered_at=stamp(task.site.clock()))
     if not inbox.send(task.files, message, identity, seen):
         raise UsageError(
-            f"{identity} of {task.task_id} has an answer already, and the first one counts.",
-            f"`agentforge continue {task.task_id}` takes it up if no driver runs.",
+            f"{identity} of {task.task_id} already has an answer, and the first one counts.",
+            f"`agentforge continue {task.task_id}` uses it if no process is running the task.",
         )
     deadline = time.monotonic() + PATIENCE_S
     while True:
@@ -88,11 +88,11 @@ def open_question(state: State, identity: str) -> Escalation:
         known = ", ".join(item.id for item in state.escalations) or "none"
         raise UsageError(
             f"{state.task_id} has no escalation {identity}; it has {known}.",
-            "`agentforge escalations list` shows all.",
+            "`agentforge escalations list` shows them.",
         )
     if found.answer is not None:
         raise UsageError(
-            f"{identity} was answered already by {found.by}: {found.answer[:80]!r}.",
+            f"{identity} was already answered by {found.by}: {found.answer[:80]!r}.",
             "The first answer counts.",
         )
     return found

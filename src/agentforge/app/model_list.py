@@ -73,7 +73,11 @@ def provider_states(config: Answering) -> list[ProviderState]:
     rows = []
     for name, provider in config.providers.items():
         found = seen.get(name)
-        state = "not asked; `models test` does" if found is None else found.trouble or _installed(found.names)
+        state = (
+            "not tested; see `agentforge models test`"
+            if found is None
+            else found.trouble or _installed(found.names)
+        )
         rows.append(ProviderState(name, provider.host, _key(config, provider), state))
     return rows
 
@@ -115,7 +119,7 @@ def _tier_of(role: str) -> Tier:
     names = catalog.names("agents")
     if role not in names:
         raise UsageError(
-            f"There is no role {role!r}.", f"The roles are {', '.join(sorted(names))}; a tier works, too."
+            f"There is no role {role!r}.", f"The roles are {', '.join(sorted(names))}; a tier works too."
         )
     return catalog.role(role).tier
 

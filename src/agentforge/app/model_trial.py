@@ -52,7 +52,7 @@ def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Model
         return ModelTrial(
             spec,
             ok=True,
-            sentence="a script; it answers the stages that it was written for, so nothing was sent",
+            sentence="a script: it only answers the stages it was written for, so nothing was sent",
         )
     try:
         model = config.open(spec)

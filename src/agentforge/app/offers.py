@@ -13,7 +13,7 @@ from agentforge.system.visible import command_line, visible
 _PATTERN = re.compile(r"[*?\[\]{}!,\s]")
 """What a path would mean more by, if it were read as a pattern."""
 
-NO_SCOPE = "a grant is for one command, or for one path"
+NO_SCOPE = "a grant covers one command or one path"
 
 
 class Scope(NamedTuple):
@@ -41,7 +41,7 @@ def offered(wanted: WantedCall) -> str:
     if scope is None:
         return f"nothing beyond this task: {NO_SCOPE}"
     what = (
-        f"`{command_line(scope.command)}` and no further words"
+        f"`{command_line(scope.command)}` without further arguments"
         if scope.command
         else f"`{visible(scope.path)}`"
     )

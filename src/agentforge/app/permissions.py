@@ -171,11 +171,11 @@ def _granted_tool(tool: str, words: tuple[str, ...], pattern: str) -> str:
     if known is None and not tool.isidentifier():
         raise UsageError(f"{tool!r} is not the name of a tool.", _HOW)
     if runs and not words:
-        raise UsageError(f"{name} runs a program: say which with --command.", _HOW)
+        raise UsageError(f"{name} runs a program: name it with --command.", _HOW)
     if not runs and words:
-        raise UsageError(f"{name} runs no command: say where with --path.", _HOW)
+        raise UsageError(f"{name} runs no command: name its files with --path.", _HOW)
     if known is not None and known.spec.effect == "write" and not pattern:
-        raise UsageError(f"{name} writes files: say which with --path.", _HOW)
+        raise UsageError(f"{name} writes files: name them with --path.", _HOW)
     return name
 
 

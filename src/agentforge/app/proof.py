@@ -99,10 +99,10 @@ def _above_seal(git: Git, name: str, tip: str, seal: str) -> Finding:
     if seal == tip:
         return Finding("branch", ok=True, text=f"{name} is at its seal")
     if git.tree_of(tip) == git.tree_of(seal):
-        return Finding("branch", ok=True, text=f"{name} has the very tree of the seal {seal[:12]} below it")
+        return Finding("branch", ok=True, text=f"{name} has the same tree as the seal {seal[:12]} below it")
     return Finding(
         "branch",
         ok=False,
-        text=f"{name} has commits above its seal {seal[:12]}: nothing is stated of them; to check what was "
-        f"judged: `agentforge verify {seal[:12]}`",
+        text=f"{name} has commits above its seal {seal[:12]}: it says nothing about them; "
+        f"to check what was judged: `agentforge verify {seal[:12]}`",
     )

@@ -48,11 +48,11 @@ def proof_report(task: OpenTask) -> ProofReport:
     if state.delivered is None:
         raise UsageError(
             f"{task.task_id} is {state.status} and has delivered nothing.",
-            f"`agentforge status {task.task_id}` shows how it stands.",
+            f"`agentforge status {task.task_id}` shows its status.",
         )
     evidence = task_report(task).evidence
     if not evidence:
-        raise Unusable("The evidence cannot be read.", f"`agentforge verify {task.task_id}` says more.")
+        raise Unusable("The evidence cannot be read.", f"`agentforge verify {task.task_id}` says why.")
     asked = state.artifact_for("questions")
     with Pack(task.files.pack) as pack:
         records: list[Any] = [pack.get_json(ref) for ref in record_refs(state).values()]
@@ -88,7 +88,7 @@ def write_envelope(task: OpenTask, place: Path) -> None:
     data = unarmour(seal.commit.message) if seal else None
     if data is None:
         raise UsageError(
-            f"{task.task_id} has no seal.", "A task that changed files has one once it is delivered."
+            f"{task.task_id} has no seal.", "A task that changed files gets one when it is delivered."
         )
     try:
         place.write_bytes(data + b"\n")

@@ -76,7 +76,7 @@ def _keys(config: Answering) -> tuple[dict[str, str | None], list[MachineCheck]]
 
 def _row(probe: ProviderProbe, used: set[str]) -> MachineCheck:
     name = probe.provider.name
-    unused = "" if name in used else "; no tier names it"
+    unused = "" if name in used else "; not in any tier"
     return MachineCheck(name, "ok" if probe.ok else "weak", f"{probe.detail}{unused}", probe.next_step)
 
 
@@ -85,7 +85,7 @@ def _tier_row(tier: str, specs: Sequence[str], answering: set[str]) -> MachineCh
         return MachineCheck(tier, "weak", "no model", "Write `tiers:` or `model:` into your config.yaml.")
     ready = any(spec.partition(":")[0] in answering for spec in specs)
     return MachineCheck(
-        tier, "ok" if ready else "weak", ", ".join(specs), "" if ready else "None of them can be asked now."
+        tier, "ok" if ready else "weak", ", ".join(specs), "" if ready else "None of them can be used now."
     )
 
 
@@ -95,7 +95,7 @@ def _nothing(
     if specs:
         return [
             MachineCheck(
-                "models", "missing", "no configured model can be asked now", "See the providers above."
+                "models", "missing", "no configured model can be used now", "See the providers above."
             )
         ]
     there = [probe.provider.name for probe in probes if probe.ok]

@@ -52,13 +52,14 @@ def task_that_asks(site: Site, identity: str, name: str | None = None) -> OpenTa
     if tasks:
         names = ", ".join(task.task_id for task in tasks)
         words = (
-            f"{identity} waits in {len(tasks)} tasks"
+            f"{identity} is open in {len(tasks)} tasks"
             if waiting
-            else f"{identity} waits in no task and was answered in {len(tasks)}"
+            else f"{identity} is open in no task and was answered in {len(tasks)}"
         )
-        raise UsageError(f"{words}: {names}.", "Say which with --task.")
+        raise UsageError(f"{words}: {names}.", "Choose one with --task.")
     raise UsageError(
-        f"No task waits for an answer to {identity}.", "`agentforge escalations list` shows what waits."
+        f"No task is waiting for an answer to {identity}.",
+        "`agentforge escalations list` shows the open questions.",
     )
 
 
@@ -70,5 +71,5 @@ def question_of(site: Site, identity: str, name: str | None = None) -> AskedQues
             return AskedQuestion(task, escalation)
     raise UsageError(
         f"{task.task_id} has no escalation {identity}.",
-        "`agentforge escalations list --all` shows what there is.",
+        "`agentforge escalations list --all` shows all of them.",
     )

@@ -38,7 +38,7 @@ def check_driven_by(task: OpenTask, wanted: EngineName | None) -> None:
     now = read_engine(task.files)
     if wanted is not None and wanted != now.engine:
         raise UsageError(
-            f"{task.task_id} is driven by the engine {now.engine}.",
+            f"{task.task_id} runs on the engine {now.engine}.",
             f"Leave --engine out, or take it over with `agentforge continue {task.task_id} --engine "
             f"{wanted} --take-over`.",
         )
@@ -69,10 +69,10 @@ def check_engine(engine: EngineName, *, detach: bool) -> None:
         with connected():
             return
     if detach:
-        next_step = (
-            "The local engine works while the command runs; with --batch it can end while a batch waits."
+        raise UsageError(
+            "--detach needs --engine temporal or --batch.",
+            "Add one of them, or leave --detach out: the task then runs while the command does.",
         )
-        raise UsageError("--detach is for the engine temporal and for batches.", next_step)
 
 
 def waits_by_batch(task: OpenTask) -> bool:
@@ -107,7 +107,8 @@ def drive_remotely(
             _hand_over(task, line, messages, permissions)
         except Unusable:
             watcher.notice(
-                f"{task.task_id} is on record; `agentforge continue {task.task_id}` hands it over.", "bad"
+                f"{task.task_id} is recorded; `agentforge continue {task.task_id}` hands it to the workers.",
+                "bad",
             )
             raise
         return _follow(task, line, watcher)
@@ -123,13 +124,13 @@ def tell_workers(task: OpenTask) -> str:
     """Tells the workflow that there is a message; returns what a person should know if that failed."""
     if read_engine(task.files).engine != "temporal":
         return ""
-    stays = f"What you said is kept, and `agentforge continue {task.task_id}` takes it up."
+    stays = f"Your message is recorded; `agentforge continue {task.task_id}` uses it."
     if task.refresh().status in TERMINAL:
-        stays = "What you said is on record, and the workflow ends when it hears of it."
+        stays = "Your message is recorded; the workflow ends when it receives it."
     try:
         with connected() as line:
             if line.look(workflow_name(task)).found == "running" and not _ensure_workflow(task, line):
-                return "No worker answered; the next one that has the task takes up what you said."
+                return "No worker answered; the next one that runs the task receives your message."
     except UserError as error:
         return f"{error.sentence} {stays}" if isinstance(error, Unusable) else f"{error} {stays}"
     return ""
@@ -154,7 +155,7 @@ def _follow(task: OpenTask, line: "Connection", watcher: Watcher) -> State:
     try:
         return Follower(task.journal, line, workflow_name(task), watcher, hand_over_again).follow()
     except KeyboardInterrupt:
-        watcher.notice(f"The workers go on with {task.task_id}.")
+        watcher.notice(f"The workers continue with {task.task_id}.")
         raise
 
 
@@ -184,7 +185,7 @@ def _ensure_workflow(task: OpenTask, line: "Connection") -> bool:
             return True
         if look.is_busy or look.host_lost:
             return False
-        line.terminate(name, "nobody could be told what was said")
+        line.terminate(name, "your message could not be sent to a worker")
     state = task.refresh()
     if state.status in TERMINAL:
         return True

@@ -70,7 +70,7 @@ def signature_of(task: OpenTask) -> str:
         return ""
     seal = read_seal_of(task)
     if seal is None:
-        return "the seal cannot be read; `agentforge verify` says more"
+        return "the seal cannot be read; `agentforge verify` says why"
     trusted = trusted_keys(task.site.home, task.site.git) if seal.stated.envelope.signatures else []
     return signature_finding(seal.stated, trusted, signed=False).text
 

@@ -209,7 +209,7 @@ def _checked(contract: Contract, value: object, source: str, text: str) -> dict[
     wrong = problems(contract, value, final=True)
     if isinstance(value, dict) and not wrong:
         return value
-    problem = wrong[0] if isinstance(value, dict) else "holds no mapping"
+    problem = wrong[0] if isinstance(value, dict) else "is not a mapping"
     schema: Any = contract.document["schema"]
     key = problem.partition(":")[0].partition(".")[0].partition("[")[0]
     example = schema.get(key, {}).get("description", "")
@@ -261,8 +261,8 @@ def _read_own(path: Path) -> tuple[dict[str, Any], Own]:
         return {}, Own()
     if path.stat().st_mode & 0o022:
         raise UsageError(
-            f"{path} can be written by others, so it is not believed.",
-            f"Make it yours alone: `chmod 600 {path}`.",
+            f"{path} can be written by other users, so it is not used.",
+            f"Run `chmod 600 {path}`.",
         )
     if isinstance(value, dict):  # a key whose lines are all comments says nothing
         value = {key: item for key, item in value.items() if item is not None or key not in USER_KEYS}
@@ -272,7 +272,7 @@ def _read_own(path: Path) -> tuple[dict[str, Any], Own]:
     whole = _checked(user_contract(), value, str(path), text)
     theirs = {key: whole[key] for key in USER_KEYS if key in whole}
     if theirs.get("network") == {}:
-        raise UsageError(f"{path}: network: says nothing.", "Give it `allow` or `index_passwords`.")
+        raise UsageError(f"{path}: network: is empty.", "Give it `allow` or `index_passwords`.")
     said = whole.get("sandbox", "")
     walls = said if isinstance(said, dict) else {"use": said}
     beyond = ("sandbox",) if walls is said or said in ("none", "container") else ()

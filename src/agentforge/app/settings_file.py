@@ -19,7 +19,7 @@ sandbox: auto
 # The model. Address and key come from OPENAI_BASE_URL and OPENAI_API_KEY, never from a file.
 # model: openai:NAME
 
-# The interpreter that environments are built with; the one that runs AgentForge if left out.
+# The interpreter that environments are built with; by default the one that runs AgentForge.
 # python: "3.12"
 
 # The commands that install the project and what its tests need into a fresh environment, {{env}}. No shell

@@ -37,7 +37,7 @@ def own_key() -> KeyLine:
     home = Home(home_path())
     key = signing.signing_key(home)
     if key is None:
-        raise UsageError("You have no key to sign with.", "`agentforge keys init` makes one.")
+        raise UsageError("You have no signing key.", "`agentforge keys init` creates one.")
     named = next((name for name in (VARIABLE, FILE_VARIABLE) if os.environ.get(name)), "")
     return _line("", key.public, named or str(signing.key_file(home)))
 
@@ -51,7 +51,7 @@ def trust_key(name: str, given: str) -> tuple[KeyLine, bool]:
     key = PublicKey.parse(text)
     if key is None:
         raise UsageError(
-            "What was given is no public ed25519 key.",
+            "This is not a public ed25519 key.",
             "`agentforge keys show` prints one; it begins with ssh-ed25519.",
         )
     home = Home(home_path())

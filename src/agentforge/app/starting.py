@@ -81,8 +81,8 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     options = replace(options, request=redact(options.request)[0])
     if (length := measured(options.request)) > LONGEST_REQUEST:
         raise UsageError(
-            f"The request has about {length:,} tokens, and a step can be shown {LONGEST_REQUEST:,} of it.",
-            "Commit the details as a file of the repository, and name that file in a shorter request.",
+            f"The request has about {length:,} tokens, and a step has room for {LONGEST_REQUEST:,}.",
+            "Commit the details as a file, and name that file in a shorter request.",
         )
     git = site.git
     base = git.resolve(options.base) if options.base else git.head()
@@ -176,7 +176,7 @@ def choose_line(
     goal, why = classify_goal(options.request)
     name = options.pipeline or mode.pipeline or goal
     reasons = [
-        f"asked for with --pipeline {name}"
+        f"chosen with --pipeline {name}"
         if options.pipeline
         else f"mode {mode.name}"
         if mode.pipeline
@@ -186,13 +186,13 @@ def choose_line(
     if name not in catalog.names("pipelines"):
         known = ", ".join(sorted(catalog.names("pipelines")))
         raise UsageError(
-            f"There is no pipeline {name}; there are {known}.",
+            f"There is no pipeline {name}. Choose one of {known}.",
             "`agentforge pipelines list` says what each does.",
         )
     lanes = catalog.document("pipelines", name)["pipeline"].get("lanes", {})
     lane = options.lane
     if lane is not None:
-        reasons.append("asked for with --lane")
+        reasons.append("chosen with --lane")
     elif lanes:
         found = look(site, options.request, tree)
         reasons += found.reasons

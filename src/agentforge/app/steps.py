@@ -98,7 +98,7 @@ def read_results(files: TaskFiles, step: Step) -> list[dict[str, Json]]:
 def read_context(files: TaskFiles, step: Step) -> list[tuple[str, str]]:
     """The blocks that the model was shown, by name."""
     if not step.context:
-        raise UsageError(f"The context of step {step.number} is not assembled yet.")
+        raise UsageError(f"The context of step {step.number} does not exist yet.")
     with Pack(files.pack) as pack:
         return list(pack.get_blocks(step.context))
 
@@ -106,7 +106,7 @@ def read_context(files: TaskFiles, step: Step) -> list[tuple[str, str]]:
 def read_reply(files: TaskFiles, step: Step) -> Json:
     """The record of the reply: as it came, and as it was read."""
     if not step.reply:
-        raise UsageError(f"The reply of step {step.number} is not there yet.")
+        raise UsageError(f"Step {step.number} has no reply yet.")
     with Pack(files.pack) as pack:
         return pack.get_json(step.reply)
 
@@ -143,13 +143,13 @@ def mark_interrupted(steps: Iterable[Step]) -> None:
 def _opened(state: State, event: StepOpened, timestamp: str) -> Step:
     run = state.run_of(event.run)
     role = state.stage_of(run).role or "engine"
-    return Step(event.step, run.stage, run.attempt, role, state, timestamp, run.name)
+    return Step(event.step, run.stage, run.attempt, role, state, timestamp, seat=run.name)
 
 
 def pick(steps: list[Step], number: int | None, task_id: str) -> Step:
     """The step with a number, or the last one."""
     if not steps:
-        raise UsageError(f"{task_id} has no step yet.", f"`agentforge status {task_id}` shows how it stands.")
+        raise UsageError(f"{task_id} has no steps yet.", f"`agentforge status {task_id}` shows its status.")
     found = steps[-1] if number is None else next((step for step in steps if step.number == number), None)
     if found is None:
         raise UsageError(

@@ -44,15 +44,15 @@ class Suggestion:
         reached = reached or (f" It is reached at {self.hosts[0]}." if self.hosts else "")
         return (
             f"The settings or records of this repository name the model{'s' if several else ''} "
-            f"{', '.join(self.specs)}, and you have not named {'them' if several else 'it'}.{reached} Code "
-            f"of the repository is sent there, at your cost. May {'they' if several else 'it'} be used?"
+            f"{', '.join(self.specs)}, and you have not named {'them' if several else 'it'}.{reached} "
+            f"Code of the repository is sent there, at your cost. May {'they' if several else 'it'} be used?"
         )
 
     @property
     def advice(self) -> str:
         """What else a person can do."""
         return (
-            "A yes holds for this repository while it names the same models. Or name your own, with "
+            "Your yes applies to this repository as long as it names the same models. Or name your own, with "
             f"`model:` or `tiers:` in {_OWN_FILE}, or with --model for a new task."
         )
 
@@ -96,15 +96,20 @@ def refuse_users_words(value: object, source: str, text: str, user_keys: Iterabl
         return
     for key in user_keys:
         if key in value and key != "python":
-            raise _refusal(source, text, (key,), f"{key}: only you can say it")
+            raise _refusal(source, text, (key,), f"{key}: only your own settings can say this")
     sandbox = value.get("sandbox")
     if sandbox in ("none", "container") or isinstance(sandbox, dict):
-        raise _refusal(source, text, ("sandbox",), "sandbox: only you can take the walls away or name others")
+        raise _refusal(
+            source, text, ("sandbox",), "sandbox: only your own settings can turn it off or choose another"
+        )
     for path, spec in _specs(value):
         if split(spec)[0] == SCRIPTED:
             where = ".".join(map(str, path))
             raise _refusal(
-                source, text, path[:1], f"{where}: {one_line(spec[:80])!r} is a script; only you can name one"
+                source,
+                text,
+                path[:1],
+                f"{where}: {one_line(spec[:80])!r} is a script; only your own settings can name one",
             )
 
 
@@ -114,8 +119,8 @@ def refuse_higher_caps(limits: Mapping[str, Any], own: Mapping[str, Any], source
     for key, most in (("calls", usual.calls), ("tokens", usual.tokens)):
         if key not in own and int(limits.get(key, 0)) > most:
             raise UsageError(
-                f"{source}: limits.{key}: {limits[key]} is more than the {most} that a task has; only you "
-                "can raise it.",
+                f"{source}: limits.{key}: {limits[key]} is more than the {most} that a task "
+                f"may use; only your own settings can raise it.",
                 f"Write `limits: {{{key}: {limits[key]}}}` into {_OWN_FILE} if you want that.",
             )
 
@@ -132,5 +137,5 @@ def _specs(value: Mapping[str, Any]) -> Iterable[tuple[tuple[str, ...], str]]:
 
 def _refusal(source: str, text: str, path: tuple[str, ...], said: str) -> UsageError:
     return UsageError(
-        f"{source}:{line_of(text, path)}: {said}.", f"Take it out there; {_OWN_FILE} can say it."
+        f"{source}:{line_of(text, path)}: {said}.", f"Remove it there; write it into {_OWN_FILE} instead."
     )

@@ -31,7 +31,7 @@ def place_of(path: PurePath, text: str) -> str:
         return f".agentforge/{folder}/{path.name}"
     said: object = strict_yaml.load(text, str(path))
     if not isinstance(said, dict):
-        raise UsageError(f"{path}: holds no mapping.")
+        raise UsageError(f"{path}: is not a mapping.")
     guessed = _folder(said)
     if guessed is None:
         raise UsageError(

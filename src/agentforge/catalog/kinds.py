@@ -78,11 +78,21 @@ def asked_for(request: str) -> AskedFor:
     kind, by = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]), default=("new_behaviour", ""))
     return AskedFor(
         kind,
-        by,
-        weakens[0] if weakens else "",
+        as_written(by, request),
+        as_written(weakens[0], request) if weakens else "",
         dead_code=policy.dead_code.search(said) is not None,
         settings=policy.test_settings.search(said) is not None,
     )
+
+
+def as_written(words: str, request: str) -> str:
+    """Words that were read in lower case and without backticks, as the request has them."""
+    spelled = r"\s+".join("`*".join(map(re.escape, word)) for word in words.split())
+    if spelled and (whole := re.search(rf"`*{spelled}`*", request, re.IGNORECASE)) is not None:
+        return " ".join(whole[0].split())
+    if " " not in words:
+        return words
+    return " ".join(as_written(word, request) for word in words.split())
 
 
 def what_kind_of_file(path: str) -> NoCode | None:

@@ -363,7 +363,7 @@ class Catalog:
                 f"there is no {kind} file `{reference}`; there are {', '.join(sorted(self.names(kind)))}"
             )
         if not isinstance(found, dict):
-            raise UsageError(f"{source}: holds no mapping.")
+            raise UsageError(f"{source}: is not a mapping.")
         return Written(source, found)
 
     def _texts(self, kind: Kind, name: str) -> dict[str, str]:

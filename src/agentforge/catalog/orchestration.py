@@ -67,7 +67,7 @@ def read_orchestration(
     read = Orchestration(source, text, None, f"{prefix}stages")
     wrong = problems(meta, value, final=True)
     if wrong or not isinstance(value, dict):
-        raise read.placed(UsageError(f"{source}: {prefix}{wrong[0] if wrong else 'holds no mapping'}."))
+        raise read.placed(UsageError(f"{source}: {prefix}{wrong[0] if wrong else 'is not a mapping'}."))
     for stage, said in value["stages"].items():
         if stage not in names("stages"):
             raise read.placed(

@@ -68,7 +68,7 @@ def _input_problems(schema: Mapping[str, Any]) -> Iterator[str]:
         yield "tool.input.type: is object: a call has named arguments"
         return
     if schema.get("additionalProperties", False) is not False:
-        yield "tool.input.additionalProperties: is false: an argument that nobody declared goes nowhere"
+        yield "tool.input.additionalProperties: is false: an undeclared argument goes nowhere"
     properties = schema.get("properties", {})
     if not isinstance(properties, dict):
         yield "tool.input.properties: is a mapping from argument to its schema"

@@ -220,7 +220,7 @@ def rise_problem(below: Pipeline, above: Pipeline) -> str:
     if not names:
         blocks = below.rises is not None and below.rises.blocks
         return (
-            f"lanes.{below.lane}.rises.blocks: the lane {above.lane} makes no implementation to go on with"
+            f"lanes.{below.lane}.rises.blocks: the lane {above.lane} has no implementation to continue with"
             if blocks
             else ""
         )
@@ -246,7 +246,7 @@ def _panel_problems(stage: Stage) -> Iterator[str]:
     if not readers:
         return
     if stage.role is None:
-        yield f"{stage.name} is computed: there is nobody to work on what its reviewers find"
+        yield f"{stage.name} is computed: no role works on what its reviewers find"
     if stage.returns_to is not None and not stage.makes("review"):
         yield f"{stage.name} has reviewers and returns to {stage.returns_to}; one of them, not both"
     if stage.gates[-1] != "review" and not stage.makes("review"):

@@ -178,7 +178,7 @@ def _by_the_table(call: ActionCall, risk: Risk, effect: SideEffect, policy: Poli
         return (
             "ask",
             (
-                f"the repository declares `{call.tool}`, and nobody here has looked at it as it is now; "
+                f"the repository declares `{call.tool}`, and you have not approved it in its current form; "
                 f"{risk} risk, {effect}"
             ),
         )
@@ -207,7 +207,7 @@ def _allowed_beforehand(
 ) -> Ruling | None:
     """The answer that a person, a flag or a grant gave before the question; None if there is none."""
     if call.permitted:
-        return "allow", "a person allowed this very call"
+        return "allow", "a person allowed exactly this call"
     if policy.strict:
         return None
     if call.origin == "project" and not call.consented:

@@ -110,7 +110,7 @@ def _rm(part: Part, base: str, fed_from_inside: bool) -> Iterator[RiskFinding]: 
         if where.kind in _NOWHERE:
             yield RiskFinding("critical", f"deletes {where.path}")
         elif recursive and where.kind == "unknown":
-            yield RiskFinding("critical", "deletes a directory that nobody knows")
+            yield RiskFinding("critical", "deletes an unknown directory")
     if part.fed and recursive and not fed_from_inside:
         yield RiskFinding("critical", "deletes directories whose names come from a stream")
 

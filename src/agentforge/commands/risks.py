@@ -52,7 +52,7 @@ _REDIRECTED: dict[str, tuple[Risk, str]] = {
     "home": ("high", "writes outside of the project: {}"),
     "outside": ("high", "writes outside of the project: {}"),
     "startup": ("high", "writes the start-up file {}"),
-    "unknown": ("high", "writes where nobody knows"),
+    "unknown": ("high", "writes to an unknown place"),
     "runs_later": ("high", "writes what runs later or by itself: {}"),
     "inside": ("medium", "writes {}"),
 }

@@ -216,7 +216,7 @@ class LineReader(WordReader):
             if not test and self.peek("("):
                 if self._defines(command, stages):
                     break
-                self.wrong("a parenthesis stands where none can")
+                self.wrong("a parenthesis is not allowed here")
                 self.at += 1
             elif test and self.peek(*_IN_TEST) and not self.peek("<(", ">("):
                 self.at += 1
@@ -270,7 +270,7 @@ class LineReader(WordReader):
             return
         word = self.word()
         if self.at == start:
-            self.wrong(f"{self.text[start : start + 1]!r} stands where a word should")
+            self.wrong(f"{self.text[start : start + 1]!r} is not allowed here; a word is expected")
             self.at += 1
         else:
             command.words.append(word)

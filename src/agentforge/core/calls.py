@@ -60,7 +60,7 @@ def queued(decisions: Decisions, given: AskQueued, key: str) -> str:
     flight = next((item for item in flights if key.startswith(f"{item.key}/ticket/")), None)
     if flight is None:
         decisions.tell(Discarded(key, Amount()))
-        return "nobody waits for this batch any more"
+        return "nothing is waiting for this batch any more"
     decisions.tell(AskTicketed(flight.run, flight.key, given.ticket))
     return "the provider has the request in a batch"
 
@@ -85,7 +85,7 @@ def answered(own: RunDecisions, reply: ReplyDigest, key: str) -> str:
 def was_late(own: RunDecisions, key: str, *, maybe_billed: bool) -> str:
     """Records that a call's batch was late; it is sent live next."""
     own.tell(AskPromoted(own.id, key, _unaccounted(own.state, key, maybe_billed=maybe_billed)))
-    return "the batch is late: the call is sent live"
+    return "the batch is late, so the call is sent live"
 
 
 def trouble(own: RunDecisions, given: AskTrouble, key: str) -> str:

@@ -7,11 +7,13 @@ from typing import Literal, get_args
 Fact = Literal[
     "no_ambiguities",
     "trivial_change",
+    "nothing_worse",  # no function of the change got harder to read, and nothing was copied
     "delicate_change",
     "spec_provided",
     "tests_provided",
     "no_test_owed",  # the request asks for documents, data, settings, or for the same behaviour in other code
     "only_tests",  # the request asks for tests, and they are there
+    "no_changelog",  # the project keeps neither a changelog nor release notes
 ]
 FACTS: tuple[Fact, ...] = get_args(Fact)
 
@@ -52,6 +54,12 @@ def holds(text: str, facts: Collection[str]) -> bool:
     return bool(text.strip()) and _Reader(text, frozenset(facts)).read()
 
 
+def held(text: str, facts: Collection[str]) -> str:
+    """What a true condition rests on: those of its facts that hold, else its own words."""
+    known = [name for word in facts_in(text) if (name := ALIASES.get(word, word)) in facts]
+    return ", ".join(dict.fromkeys(known)) or text
+
+
 class _Reader:
     """OR binds weakest, then AND, then NOT."""
 
@@ -62,7 +70,7 @@ class _Reader:
     def read(self) -> bool:
         value = self._either()
         if self._words:
-            raise ValueError(f"`{self._words[0]}` is too much in the condition `{self._text}`")
+            raise ValueError(f"`{self._words[0]}` does not belong in the condition `{self._text}`")
         return value
 
     def _either(self) -> bool:
@@ -94,7 +102,7 @@ class _Reader:
         if name in _CONSTANTS:
             return _CONSTANTS[name]
         if name not in FACTS:
-            raise ValueError(f"`{word}` is no known condition; there are {', '.join(KNOWN_FACTS)}")
+            raise ValueError(f"`{word}` is not a known condition; use one of {', '.join(KNOWN_FACTS)}")
         return name in self._facts
 
     def _take(self, word: str) -> bool:

@@ -121,7 +121,7 @@ def escalate(
 
 def confuse(decisions: Decisions, what: str, run: str = WORKER) -> str:
     """Halts on something that no rule knows."""
-    text = f"AgentForge met something it cannot classify: {what}"
+    text = f"AgentForge met an error it does not know: {what}"
     return escalate(decisions, "confused", Question(text, ("retry", "abort"), "retry"), run=run)
 
 
@@ -188,8 +188,8 @@ def give_up(own: RunDecisions, reason: str) -> str:
     label = own.run.label
     reports = tuple(report for report in own.state.failures if report.stage == label)[-2:]
     text = (
-        f"Stage {label} failed {len(reports)} times; the last reason: {reason.rstrip('.')}. How "
-        "should it go on?"
+        f"Stage {label} failed {len(reports)} times; the last reason: {reason.rstrip('.')}. What should "
+        "happen next?"
     )
     options = ("retry", *back_option(own.state, own.stage), "abort")
     return escalate(own.all, "exhausted", Question(text, options, ""), reports, own.id)

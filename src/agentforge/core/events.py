@@ -292,6 +292,8 @@ class ActionsPerformed(OfRun):
     created: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     notes: str | None = None
+    came: tuple[str, ...] = ()
+    """Marks of what each action came to; of tasks of older releases none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ MAX_WORKING = 48
 """How many opened places are kept."""
 MAX_SEEN = 256
 """How many marks of actions are kept."""
-MAX_SAID = 100
-"""How many marks of replies are kept: no stage has more steps."""
+MAX_SAID = 400
+"""How many marks of replies, and of what came of them, are kept: no stage comes near it."""
 MAX_RECENT = 3
 """How many of the last steps are shown."""
 
@@ -188,9 +188,12 @@ def _performed(state: State, event: ActionsPerformed) -> State:
     drafts = {draft.contract: draft for draft in (*own.drafts, *event.artifacts)}
     fresh = {_place(item) for item in event.opened}
     kept = tuple(item for item in own.working if _place(item) not in fresh)
+    came = tuple(f"{state.tree}:{own.reply.ref}:{mark}" for mark in event.came)
     own = replace(
         own,
         point=point_after(event),
+        said=(*own.said, *came)[-MAX_SAID:],
+        again=own.again and all(mark in own.said for mark in came),
         results=event.results,
         left=(),
         submitted=bool(event.artifacts),

@@ -168,6 +168,8 @@ class Acted:
     question: Question | None = None
     reopens: Reopening | None = None
     """The role says that locked tests are wrong."""
+    came: tuple[str, ...] = ()
+    """Marks of what each action came to, those refused as repeated aside."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ A step of a run is `assemble → ask → act → check`, and then again from `as
 goes before the gates (`judge`, once for each gate, then `commit`), or hands in. The last stage ends in
 `deliver`. `OUTCOMES` are what an effect can end in, `LEADS_TO` where a run can be then, `POINTS_AFTER` how
 the events of that decision move it. What is in none of these tables does not happen: it is refused
-(`state_invalid`), or a person is asked (`confused`).
+(`state_invalid`), or becomes a question (`confused`).
 
 `docs/machine.md` is drawn from this page by `scripts/make-docs`.
 """

@@ -27,7 +27,7 @@ def resolve(decisions: Decisions, given: Resolution) -> str:
             f"{given.escalation} is not an escalation of {state.task_id}; it has {known or 'none'}."
         )
     if found.answer is not None:
-        raise StateInvalid(f"{found.id} was answered already by {found.by}: {found.answer[:80]!r}.")
+        raise StateInvalid(f"{found.id} was already answered by {found.by}: {found.answer[:80]!r}.")
     if state.status != "blocked":
         raise StateInvalid(f"state_invalid: the task is {state.status}; only a blocked task takes an answer.")
     decisions.tell(Resolved(found.id, given.answer, given.by))
@@ -51,7 +51,7 @@ def resume(decisions: Decisions, given: Resume) -> str:
     open_one = state.open_escalation
     if open_one is not None and open_one.kind not in RETRYABLE:
         raise StateInvalid(
-            f"{state.task_id} waits for an answer to {open_one.id}.",
+            f"{state.task_id} is waiting for an answer to {open_one.id}.",
             f"Answer with `agentforge resolve {open_one.id} --task {state.task_id} --answer …`.",
         )
     if open_one is not None:

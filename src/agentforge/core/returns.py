@@ -36,7 +36,7 @@ _ANSWERED_ELSEWHERE = frozenset({"budget", "permission"})
 
 def asked_by_role(own: RunDecisions, why: Reopening) -> str:
     """A role that may not change a test says that it is wrong. It is believed as often as the stage that
-    proves tests has revisions; then a person is asked.
+    proves tests has revisions; then you get a question.
     """
     proof = None if own.run.parent else locked_by(own.state, own.stage)
     if proof is None:
@@ -48,7 +48,7 @@ def asked_by_role(own: RunDecisions, why: Reopening) -> str:
         return reopen(own, why)
     text = (
         f"Stage {own.stage.name} says once more that a locked test is wrong, after {asked} times: "
-        f"{why.reason}. Should the tests be opened again?"
+        f"{why.reason}. Should the tests be reopened?"
     )
     options = (BACK, "go on with the tests as they are", "abort")
     return escalate(own.all, "question", Question(text[:REASON_CHARS], options, ""), run=own.id)
@@ -120,7 +120,7 @@ def reasons_to_reopen(why: Reopening) -> tuple[str, ...]:
     about = f" ({', '.join(why.tests[:5])})" if why.tests else ""
     return (
         f"The locked tests are open again, because {_WHO[why.by]}{about}: {why.reason}",
-        "Change the tests that are wrong, or keep them; what you leave is proved and locked anew.",
+        "Change the tests that are wrong, or keep them; what you leave is proved and locked again.",
     )
 
 

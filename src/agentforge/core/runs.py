@@ -70,9 +70,13 @@ class Run:
     reply: ReplyDigest = ReplyDigest("")
     """The reply of this step."""
     said: tuple[str, ...] = ()
-    """Marks of the replies of this attempt, each with the tree that it was given on."""
+    """Marks of the replies of this attempt, each with the tree that it was given on, and of what came of
+    them.
+    """
     again: bool = False
-    """Whether this step's reply came before, on this very tree: nothing new will come of it."""
+    """Whether this step's reply came before, on this very tree, and led to the same: nothing new will come of
+    it.
+    """
     left: tuple[int, ...] = ()
     """Places of those actions of the reply that leave the sandbox and were begun, with no outcome on record.
     """

@@ -66,6 +66,7 @@ def acted(own: RunDecisions, given: Acted) -> str:
             given.created,
             given.seen,
             given.notes,
+            given.came,
         )
     )
     if given.question is not None:
@@ -148,8 +149,8 @@ def _go_on(own: RunDecisions, why: str) -> str:
     missing = [f"{name} is not handed in" for name in _missing(run, own.stage)]
     told = [" ".join(line.split())[:TOLD_CHARS] for line in run.feedback]
     text = (
-        f"Stage {run.label} stands still: the model gave the same reply twice, and nothing changed between "
-        f"them. What is missing: {'; '.join((*told, *missing)) or why}."
+        f"Stage {run.label} is stuck: the model gave the same reply "
+        f"twice, and nothing changed in between. What is missing: {'; '.join((*told, *missing)) or why}."
     )
     options = ("retry", *back_option(own.state, own.stage), "abort")
     return escalate(own.all, "exhausted", Question(text[:STILL_CHARS], options, ""), run=own.id)

@@ -2,7 +2,7 @@
 stage.
 """
 
-from agentforge.core.conditions import holds
+from agentforge.core.conditions import held, holds
 from agentforge.core.decisions import (
     FEEDBACK_LINES,
     RunDecisions,
@@ -156,11 +156,12 @@ def accepted(own: RunDecisions, given: CommitMade) -> str:
 
 
 def _go_to(own: RunDecisions, stage: Stage, tree: str) -> str:
-    skip = stage.role is not None and holds(stage.skip_if, own.state.facts)
+    facts = own.state.facts
+    why = held(stage.skip_if, facts) if stage.role is not None and holds(stage.skip_if, facts) else ""
     if known := known_checks(own.state, stage):
         return enter(own, stage, tree, drafts=known, skipped=KNOWN)
     words, drafts = after_reopening(own.state, stage)
-    return enter(own, stage, tree, words, drafts=drafts, skipped=stage.skip_if if skip else "")
+    return enter(own, stage, tree, words, drafts=drafts, skipped=why)
 
 
 def _spreads(state: State, given: CommitMade) -> str:

@@ -182,10 +182,10 @@ def _unusable(
             "passed", (), {**record, "checks": [], "why": f"and a person went on without: {wrong[0]}"}
         )
     text = (
-        "The examiner's checks of this work cannot be run, so nobody but its authors has tested it: "
+        "The examiner's checks of this work cannot be run, so only its authors have tested it: "
         f"{'; '.join(wrong[:MAX_SHOWN])}. Go on without them?"
     )
-    told = "A person wants checks of this work that can be run; write them anew."
+    told = "A person wants checks of this work that can be run; write new ones."
     asks = None if said else Question(text, ("yes", "no", "abort"), "", about=(about,), if_no=told)
     reasons = tuple(wrong[:10])
     return Verdict("not_run" if status == "not_run" else "failed", reasons, record, asks, ask_after=FED_BACK)
@@ -245,7 +245,7 @@ def _weighed(
     reasons = [f"`{item.name}` {item.failure(runner.language.tests.RUNNER)}" for item in open_ones]
     if miscalled:
         reasons.append(
-            "if a check calls something wrongly, mend it; if the work is wrong, hand it in unchanged"
+            "if a check calls something wrongly, fix it; if the work is wrong, hand it in unchanged"
         )
     asks = _question(runner, case, open_ones)
     return Verdict("failed", tuple(reasons[:10]), record, asks, ask_after=1 if miscalled else 0)

@@ -3,7 +3,7 @@ the gate fails.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agentforge.catalog.contracts import Contract, problems
 from agentforge.catalog.kinds import asked_for
@@ -50,6 +50,8 @@ class Facts:
     reviews: tuple[Mapping[str, Json], ...] = ()
     """Every last verdict of a reviewer: stage, role, verdict, summary."""
     dissent: tuple[str, ...] = ()
+    earlier: Mapping[str, Json] = field(default_factory=dict)
+    """What an earlier stage handed over under the same contract."""
 
 
 def artifact_problems(contract: Contract, document: Document, subject: Subject, *, final: bool) -> list[str]:
@@ -69,7 +71,7 @@ def filled(part: Part | None, draft: Mapping[str, Json], facts: Facts) -> Docume
 
 
 def computed(part: Part | None, facts: Facts) -> Document | None:
-    """An artifact that a stage owes and nobody was asked for; None where only a role can write it."""
+    """An artifact that a stage owes and no role was asked for; None where only a role can write it."""
     match part:
         case "request":
             target = " ".join(facts.request.split())[:TARGET_CHARS] or "the repository"
@@ -190,13 +192,8 @@ def _kind(record: Mapping[str, Json]) -> Document:
 def _change(draft: Mapping[str, Json], facts: Facts) -> Document:
     green = facts.records["green"]
     counts = {lines.path: lines for lines in facts.git.numstat(facts.base_tree, facts.tree)}
-    purposes = {
-        str(item.get("path")): str(item.get("purpose", "")) for item in objects(draft, "files_created")
-    }
-    summaries = {
-        str(item.get("path")): str(item.get("changes_summary", ""))
-        for item in objects(draft, "files_modified")
-    }
+    purposes = _by_path(facts.earlier, draft, "files_created", "purpose")
+    summaries = _by_path(facts.earlier, draft, "files_modified", "changes_summary")
     created: list[Json] = []
     modified: list[Json] = []
     deleted: list[Json] = []
@@ -226,6 +223,7 @@ def _change(draft: Mapping[str, Json], facts: Facts) -> Document:
     )
     return {
         **draft,
+        **_both_summaries(facts.earlier, draft),
         "implementation_id": f"IMPL-{facts.task_id}",
         "spec_ref": f"SPEC-{facts.task_id}",
         "test_suite_ref": f"SUITE-{facts.task_id}",
@@ -242,6 +240,20 @@ def _change(draft: Mapping[str, Json], facts: Facts) -> Document:
             "sandbox": facts.sandbox,
         },
     }
+
+
+def _by_path(earlier: Mapping[str, Json], draft: Mapping[str, Json], listed: str, key: str) -> dict[str, str]:
+    """What was said of each file, the newest word last."""
+    said = [*objects(earlier, listed), *objects(draft, listed)]
+    return {str(item.get("path")): str(item[key]) for item in said if item.get(key)}
+
+
+def _both_summaries(earlier: Mapping[str, Json], draft: Mapping[str, Json]) -> Document:
+    """Who improves a change says what they improved; what the change does was said by who made it."""
+    first, own = earlier.get("summary"), draft.get("summary")
+    if not first or not own or first == own:
+        return {}
+    return {"summary": first, "improvements": own}
 
 
 def _conformance(green: Mapping[str, Json]) -> bool | None:
@@ -357,12 +369,12 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     """What a person should know before merging."""
     points = [f"assumed: {line}" for line in _texts(finals.get("questions", {}).get("assumptions"))]
     points += [
-        f"old test given up: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
+        f"old test dropped: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
     ]
     points += [f"not proved by a test: {line}" for line in unproved_lines(facts.records.get("red", {}))]
     points += mutation_lines(facts.records["green"].get("mutants"))
     points += examined_lines(facts.records.get("examined"))
-    points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
+    points += [f"flaky, not counted: {line}" for line in _texts(facts.records["green"]["flaky"])]
     points += [f"named: {flag.line}" for flag in flags_of(facts.records.values())]
     points += not_run_lines(facts.records)
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks

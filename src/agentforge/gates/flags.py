@@ -51,7 +51,7 @@ def shown_flags(records: Mapping[str, Mapping[str, Json]]) -> list[Flag]:
     given_up = [
         Flag(
             str(row.get("id", "")),
-            f"an old test that is given up ({row.get('after')}), for {row.get('requirement')}: "
+            f"an old test that is dropped ({row.get('after')}), for {row.get('requirement')}: "
             f"{row.get('reason')}",
             ruling=True,
         )

@@ -65,7 +65,7 @@ def question_about(runner: PristineRunner, tree: str, suite: Mapping[str, Json],
     """May they be given up? Each with its reason and what would become of it."""
     base = runner.workspace.git.tree_of(runner.base_commit)
     reasons = {str(item.get("id")): str(item.get("reason")) for item in objects(suite, "supersedes")}
-    lines = ["These old tests would be given up, and the request does not say so. May they be?"]
+    lines = ["These old tests would be dropped, and the request does not say so. May they be?"]
     for identity in ids:
         old, new = (_source(runner, each, identity) or "" for each in (base, tree))
         lines += ["", f"{identity}: {reasons.get(identity, '')}"]

@@ -164,12 +164,10 @@ def _public(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
                 continue
             moved = [path for path, names in now.items() if path != change.path and name in names]
             where = f"; {moved[0]} defines one of that name" if moved else ""
-            yield Flag(f"{change.path}::{name}", f"this public name is gone{where}")
+            yield Flag(f"{change.path}::{name}", f"this public name was removed{where}")
         for name, shape in before.items():
             if name in after and after[name] != shape:
-                yield Flag(
-                    f"{change.path}::{name}", f"it is called in another way: {shape} was, {after[name]} is"
-                )
+                yield Flag(f"{change.path}::{name}", f"its signature changed from {shape} to {after[name]}")
 
 
 def _dependencies(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
@@ -179,7 +177,7 @@ def _dependencies(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
     before, after = _manifest(case, case.base_tree), _manifest(case, case.tree)
     if before is None or after is None:
         if before is not None:
-            yield Flag("dependencies", "what the project needs cannot be read any more")
+            yield Flag("dependencies", "the project's dependencies can no longer be read")
         return
     old, new = dict(before.requirements), dict(after.requirements)
     for place in dict.fromkeys((*old, *new)):
@@ -190,7 +188,7 @@ def _dependencies(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
             if found
         ]
         if parts:
-            yield Flag(place, f"the dependencies are others now: {'; '.join(parts)}")
+            yield Flag(place, f"the dependencies changed: {'; '.join(parts)}")
 
 
 def _manifest(case: NamedCase, tree: str) -> Manifest | None:

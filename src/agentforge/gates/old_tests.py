@@ -1,5 +1,5 @@
 """Old tests as the base has them: its test files, shared fixtures, data and settings, and nothing of the
-task's, on the new code. What passed on the base must pass there, unless it was given up by its exact id.
+task's, on the new code. What passed on the base must pass there, unless it was dropped by its exact id.
 """
 
 from agentforge.gates.pristine import PristineRunner

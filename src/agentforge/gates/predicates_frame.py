@@ -50,7 +50,7 @@ def scope_defined(subject: Subject) -> list[str]:
     ]
     target = fold(str(intent.get("target") or ""))
     return wrong + [
-        f'out_of_scope: "{cut(item)}" is the very target; one of them is wrong'
+        f'out_of_scope: "{cut(item)}" is also the target; one of them is wrong'
         for item in outside
         if target and fold(item) == target
     ]
@@ -199,7 +199,7 @@ def _misquoted(subject: Subject, item: Artifact) -> str:
         text = subject.read(plain(path)) if plain(path) in subject.files else None
     if text is None or _quotes(text, snippet) or _quotes(text, _NUMBER.sub("", snippet)):
         return ""
-    return f'evidence: "{cut(" ".join(snippet.split()))}" does not stand in {path}; copy it word for word'
+    return f'evidence: "{cut(" ".join(snippet.split()))}" is not in {path}; copy it word for word'
 
 
 def _quotes(text: str, snippet: str) -> bool:

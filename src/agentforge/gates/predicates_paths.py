@@ -43,7 +43,7 @@ _FREE = frozenset({"files_to_create", "supersedes", "files_created", "files_dele
 _ABSENT: Mapping[Part | None, str] = {
     "tests": "create it before you submit the suite",
     "requirements": "a new file belongs under files_to_create",
-    "analysis": "impacted files are there already; new ones belong in the specification",
+    "analysis": "impacted files must already exist; new ones belong in the specification",
 }
 
 
@@ -70,7 +70,7 @@ def paths_in(value: object, where: str = "") -> Iterator[tuple[str, str]]:
 def _astray(path: str) -> str:
     steps = path.replace("\\", "/").split("/")
     if not path.strip() or "\0" in path:
-        return "is no path"
+        return "is not a path"
     if path.startswith(("/", "~")) or "\\" in path or re.match(r"[A-Za-z]:", path):
         return "is not relative to the repository; write it like src/module.py"
     if ".." in steps:

@@ -2,14 +2,15 @@
 ratchet, or strict.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentforge.catalog.kinds import what_kind_of_file
 from agentforge.core.reply import Json
 from agentforge.gates.coverage import Covered, added_lines, covered, uncovered
 from agentforge.gates.pristine import PristineRunner
-from agentforge.gates.ratchets import LIMIT, NOT_CONFIGURED, worse_complexity
+from agentforge.gates.ratchets import LIMIT, NOT_CONFIGURED, grown, worse_complexity
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
 from agentforge.languages.generated import lay_generated
@@ -58,6 +59,7 @@ def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
                 "duplicates": None,
                 "coverage": None,
                 "not_configured": [],
+                "grown": [],
             },
         )
     place = runner.workspace.pristine(case.tree, runner.base_commit)
@@ -66,7 +68,8 @@ def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
     before = [_texts(runner, tree, paths) for tree in dict.fromkeys((case.base_tree, case.entry_tree))]
     knotty, highest = _knotty(before, now, strict=case.strict)
     added = {path: _added(runner, case, path) for path in now}
-    copied, lines = _copied(runner, place, before, now, None if case.strict else added)
+    rest = _untouched(runner, place, {path for texts in (*before, now) for path in texts})
+    copied, lines = _copied(rest or {}, before, now, None if case.strict else added)
     run, part, measured_on = _measured(runner, case, place, now)
     untested = (
         uncovered(part, of="these files" if case.strict else "the changed lines")
@@ -80,6 +83,7 @@ def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
         "no_code_smells": not copied,
         "complexity": highest,
         "duplicates": lines,
+        "grown": [*grown(_numbers(before[0]), _numbers(now))] if rest is not None else None,
         "coverage": part.percent if run.status == "ran" else None,
         "coverage_of": measured_on if run.status == "ran" else None,
         "not_configured": ["coverage"] if run.status == "not_configured" else [],
@@ -95,6 +99,14 @@ def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
     if run.status == "not_run":
         return Verdict("not_run", (run.reason,), record)
     return Verdict("passed", (), record)
+
+
+def nothing_worse(quality: Mapping[str, Json], tree: str, paths: Sequence[str]) -> bool:
+    """Whether every changed file was measured, no function in them grew beyond what is easily read, and
+    nothing was copied. What was not measured is not taken to be good.
+    """
+    measured = all(is_source(path) or what_kind_of_file(path) is not None for path in paths)
+    return measured and quality.get("tree") == tree and quality.get("grown") == []
 
 
 def _changed(runner: PristineRunner, case: QualityCase) -> list[str]:
@@ -135,8 +147,7 @@ def _added(runner: PristineRunner, case: QualityCase, path: str) -> frozenset[in
 
 
 def _copied(
-    runner: PristineRunner,
-    place: Path,
+    rest: Texts,
     before: list[dict[str, str]],
     now: Texts,
     added: Mapping[str, Collection[int]] | None,
@@ -145,7 +156,6 @@ def _copied(
     ones count too.
     """
     touched = {path for texts in (*before, now) for path in texts}
-    rest = _untouched(runner, place, touched)
     after = duplicates({**rest, **now})
     mine = touching(after, touched)
     lines = sum(item.lines for item in mine)
@@ -157,8 +167,10 @@ def _copied(
     ), lines
 
 
-def _untouched(runner: PristineRunner, place: Path, touched: set[str]) -> dict[str, str]:
-    """The project's other source files; a copy of one of them is a copy."""
+def _untouched(runner: PristineRunner, place: Path, touched: set[str]) -> dict[str, str] | None:
+    """The project's other source files, where a copy of one of them is a copy; None if there are too many to
+    compare.
+    """
     paths = [
         path.relative_to(place).as_posix() for path in files_below(place) if path.name.endswith(tuple(CODE))
     ]
@@ -167,9 +179,9 @@ def _untouched(runner: PristineRunner, place: Path, touched: set[str]) -> dict[s
         for path in paths
         if path not in touched and not runner.is_test(path) and path not in runner.env.generated
     ]
-    return (
-        {path: decode((place / path).read_bytes(), path) for path in mine} if len(mine) <= MAX_FILES else {}
-    )
+    if len(mine) > MAX_FILES:
+        return None
+    return {path: decode((place / path).read_bytes(), path) for path in mine}
 
 
 def _measured(

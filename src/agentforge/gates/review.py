@@ -21,7 +21,7 @@ def judge_panel(
     there is one.
     """
     if not reviews:
-        return Verdict("not_run", ("nobody has reviewed it",), {})
+        return Verdict("not_run", ("it has not been reviewed",), {})
     blockers = [reader for reader, document in reviews.items() if blocks(document)]
     everybody = {**reviews, **({"arbiter": arbiter} if arbiter is not None else {})}
     split = 0 < len(blockers) < len(reviews)

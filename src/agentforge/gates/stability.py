@@ -113,7 +113,7 @@ def wobbling(runner: PristineRunner, tree: str, run: TestRun, tests: Collection[
 def excuses(flaky: Iterable[str]) -> list[Flag]:
     """What counts for nobody, for those who read the verdict."""
     return [
-        Flag(identity, "It does not always end alike on the base, so its outcome counts for nobody.")
+        Flag(identity, "It does not always end the same way on the base, so its outcome is not counted.")
         for identity in sorted(flaky)
     ]
 

@@ -30,9 +30,9 @@ def unknown_ids(suite: Mapping[str, Json], known: Collection[str]) -> list[str]:
     for identity in sorted(superseded_ids(suite) - set(tests)):
         within = [test for test in tests if identity in covering(test)]
         close = difflib.get_close_matches(identity, tests, 1, 0.3)
-        why = "is no test of the baseline" + (f"; the nearest is `{close[0]}`" if close else "")
+        why = "is not a test of the baseline" + (f"; the nearest is `{close[0]}`" if close else "")
         if within:
-            why = f"stands for {len(within)} tests of the baseline; name each by its own id, as `{within[0]}`"
+            why = f"matches {len(within)} tests of the baseline; name each by its own id, as `{within[0]}`"
         found.append(f"supersedes: `{identity}` {why}")
     return found
 
@@ -50,12 +50,11 @@ def untouched(runner: PristineRunner, base: str, tree: str, suite: Mapping[str, 
         old, new = source_of_test(before, identity), source_of_test(after, identity)
         if (old, before if old is None else "") == (new, after if old is None else ""):
             found.append(
-                f"`{identity}` is superseded and stands as it was; rewrite it or remove it, with the new "
-                "tests"
+                f"`{identity}` is superseded and has not changed; rewrite it or remove it, with the new tests"
             )
         elif new is not None and asserts(before, identity) and not asserts(after, identity):
             found.append(
-                f"`{identity}` is superseded and asserts nothing any more; let it assert what is true "
+                f"`{identity}` is superseded and no longer asserts anything; let it assert what is true "
                 "now, or "
                 "remove it"
             )

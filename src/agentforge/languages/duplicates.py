@@ -127,7 +127,7 @@ def touching(found: Sequence[Duplicate], changed: Collection[str]) -> list[Dupli
 def spelled(item: Duplicate) -> str:
     """A block in a line that can be fed back."""
     there = f"{item.other_path}:{item.other_start}"
-    return f"{item.path}:{item.start}: {item.lines} lines repeat what stands at {there}; let both use one"
+    return f"{item.path}:{item.start}: {item.lines} lines repeat {there}; let both use one function"
 
 
 def _key(window: Sequence[Words]) -> int | None:

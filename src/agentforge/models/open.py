@@ -45,7 +45,7 @@ def read_spec(text: str) -> Spec:
         )
     if provider != SCRIPTED and (not _MODEL.fullmatch(model) or ".." in model or "//" in model):
         raise UsageError(
-            f"{model[:200]!r} is no name of a model.", "A name has letters, digits and any of `._:/@+-`."
+            f"{model[:200]!r} is not a model name.", "A name has letters, digits and any of `._:/@+-`."
         )
     return Spec(provider, model)
 

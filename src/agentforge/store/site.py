@@ -81,9 +81,7 @@ class Site:
     def _newest(self, archived: Iterable[str], place: int) -> str:
         known = self._by_age(archived)
         if not known:
-            raise UsageError(
-                "There is no task in this repository yet.", 'Start one with `agentforge start "…"`.'
-            )
+            raise UsageError("No tasks in this repository yet.", 'Start one with `agentforge start "…"`.')
         if not 1 <= place <= len(known):
             raise UsageError(
                 f"There is no task @{place}; the newest is @1, the oldest @{len(known)}.",

@@ -40,6 +40,15 @@ class InstallationSource:
         return [f"{DISTRIBUTION}{named} @ {self.url}" if self.url else f"{DISTRIBUTION}{named}"]
 
 
+def this_program() -> str:
+    """What starts this copy from a shell: its name where that is on PATH, else the path of its script."""
+    script = Path(sys.executable).with_name("agentforge")
+    found = shutil.which("agentforge")
+    if found is not None and Path(found).resolve() == script.resolve():
+        return "agentforge"
+    return str(script) if script.is_file() else "agentforge"
+
+
 def install_command(*extras: str) -> str:
     """What to type in a shell so that this copy has these extras, too; what it has now stays."""
     return _command(Path(sys.prefix), Path(sys.executable), _source(), extras)

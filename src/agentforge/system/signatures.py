@@ -106,7 +106,7 @@ class SigningKey:
             found = load(text, None)
         except TypeError:
             raise UsageError(
-                f"{where} is locked with a passphrase, and nobody is there to type it.",
+                f"{where} is locked with a passphrase, and there is no terminal to type it.",
                 "`agentforge keys init` makes a key of its own.",
             ) from None
         except (ValueError, UnsupportedAlgorithm):

@@ -52,9 +52,9 @@ def load_file(path: Path) -> Json:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
-        raise UsageError(f"{path} is not text in UTF-8.", "Mend or remove it.") from None
+        raise UsageError(f"{path} is not text in UTF-8.", "Fix or remove it.") from None
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.", "Mend or remove it.") from None
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", "Fix or remove it.") from None
 
 
 @overload

@@ -252,8 +252,7 @@ class Bridge:
         if name in self.tools and self._is_closed(self.tools[name].spec):
             return _refused(
                 "forbidden_tool",
-                f"this task is read-only: its mode lets nobody use {name}, "
-                "which would write or run something",
+                f"this task is read-only: its mode does not allow {name}, which would write or run something",
             )
         if name in self.allowed and name in self.tools:
             return None

@@ -135,4 +135,4 @@ def _root(entry: Mapping[str, Any], where: str) -> Root:
 def refuse_read_only(spot: Spot) -> None:
     """A mistake of the model, if the user opened this directory for reading only."""
     if spot.outer is not None and not spot.outer.write:
-        raise ModelMistake("path", f"`{spot.shown}` lies in a directory that is open for reading only")
+        raise ModelMistake("path", f"`{spot.shown}` is in a read-only directory")

@@ -51,13 +51,13 @@ async def ailment(client: Client, config: Config) -> str:
     except RPCError as error:
         if error.status in _AWAY:
             return (
-                f"the server at {config.address} does not answer; start it again, and this worker "
-                "goes on by itself"
+                f"the server at {config.address} does not answer; start it again, and "
+                "this worker continues by itself"
             )
         if error.status in (*REFUSED, RPCStatusCode.NOT_FOUND):
             return (
-                f"{sentence_of(error, config)} This worker goes on when that is mended; with another "
-                "key, start it again."
+                f"{sentence_of(error, config)} This worker continues once that is "
+                "fixed; with another key, restart it."
             )
     return ""
 

@@ -92,7 +92,7 @@ def _not_trusted(text: str, config: Config) -> UserError:
             f"{ours} is not valid at this time.", "Have it renewed, or set the clock of this machine."
         )
     if "UnknownIssuer" in text:
-        signed = f"was not signed by {ca}" if ca else "was signed by nobody whom this machine trusts"
+        signed = f"was not signed by {ca}" if ca else "was not signed by anyone this machine trusts"
         return UsageError(
             f"{ours} {signed}.", "Name the file of its authority as `temporal.tls.ca` in your config.yaml."
         )

@@ -106,7 +106,7 @@ def run_server(server: DevServer, ready: Callable[[], None], stopped: Callable[[
         while not listens(server.port, server.host):
             if child.poll() is not None or time.monotonic() > deadline:
                 raise Unusable(
-                    f"The development server did not start ({server.program}).", "What it said stands above."
+                    f"The development server did not start ({server.program}).", "Its output is above."
                 )
             time.sleep(0.05)
         ready()

@@ -97,7 +97,7 @@ def installed(provider: Provider, key: str | None = None, timeout_s: float = LOO
 
 def unlisted(provider: Provider, key: str | None = None, timeout_s: float = LOOK_S) -> InstalledModels:  # noqa: ARG001 - as `installed`
     """Asks nobody: the wanted model is taken to be there."""
-    return InstalledModels(provider.name, trouble="nobody was asked")
+    return InstalledModels(provider.name, trouble="not asked")
 
 
 def installed_all(
@@ -202,7 +202,9 @@ def choose(provider: Provider, seen: InstalledModels, wanted: str, tier: Tier) -
         what = "no chat model" if not windows else "no chat model that we know"
         pull = f"; `ollama pull {wanted}` gets it" if provider.name == "ollama" else ""
         return LocalChoice(None, f"{provider.name} has {what} installed, and not {wanted}{pull}")
-    return LocalChoice(other, f"{provider.name} does not have {wanted}; {other} stands in.", windows[other])
+    return LocalChoice(
+        other, f"{provider.name} does not have {wanted}; using {other} instead.", windows[other]
+    )
 
 
 def propose(providers: Iterable[Provider]) -> str:

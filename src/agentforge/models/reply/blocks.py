@@ -67,7 +67,7 @@ def blocks_of(fences: tuple[Fence, ...], skip: Fence | None) -> Blocks:
             continue
         if fence.info in usable or fence.info in broken:
             usable.pop(fence.info, None)
-            broken[fence.info] = "stands twice in the reply"
+            broken[fence.info] = "is in the reply twice"
         elif fence.closed:
             usable[fence.info] = fence.body
         else:

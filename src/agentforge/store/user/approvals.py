@@ -81,11 +81,11 @@ def _bytes(path: Path) -> bytes:
         return read_own(path) or b""
     except OSError as error:
         raise UsageError(
-            f"{path} cannot be read ({error.strerror}).", "Make it yours alone, or remove it."
+            f"{path} cannot be read ({error.strerror}).", "Make it writable only by you, or remove it."
         ) from None
     except UsageError as error:
         raise UsageError(
-            f"{path} does not count: {error.sentence.rstrip('.')}.", "Mend or remove it, then try again."
+            f"{path} does not count: {error.sentence.rstrip('.')}.", "Fix or remove it, then try again."
         ) from None
 
 

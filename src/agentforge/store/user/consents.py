@@ -60,7 +60,7 @@ def _read(path: Path) -> list[dict[str, str]]:
     except UsageError as error:
         problem = f"is damaged ({error.sentence.rstrip('.')})"
     raise UsageError(
-        f"{path} {problem}; no consent counts until it is mended.", "Mend or remove the file, then try again."
+        f"{path} {problem}; no consent counts until it is fixed.", "Fix or remove the file, then try again."
     )
 
 

@@ -37,7 +37,7 @@ def refusal(call: ModelCall, cap: DayCap, used: Amount) -> Refusal | None:
     if cap.micro_usd is None:
         return None
     if not call.priced:
-        return Refusal(f"There is a cap of dollars for the day, and nobody knows the price of {call.model}.")
+        return Refusal(f"There is a daily cap in dollars, and the price of {call.model} is not known.")
     if used.micro_usd + call.reserved.micro_usd > cap.micro_usd:
         return Refusal(
             f"The cap of the day is {_usd(cap.micro_usd)}: {_usd(used.micro_usd)} are spent or set "

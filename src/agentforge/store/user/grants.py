@@ -83,12 +83,12 @@ def read_grants(path: Path) -> Grants:
         document = strict_yaml.load(data.decode("utf-8"), path.name)
         return Grants(_grants(document))
     except UnicodeDecodeError:
-        return Grants((), f"{path} is not text in UTF-8; no grant counts until it is mended.")
+        return Grants((), f"{path} is not text in UTF-8; no grant counts until it is fixed.")
     except OSError as error:
         return Grants((), f"{path} cannot be read ({error.strerror}); no grant counts until it can.")
     except UsageError as error:
         return Grants(
-            (), f"{path} is damaged ({error.sentence.rstrip('.')}); no grant counts until it is mended."
+            (), f"{path} is damaged ({error.sentence.rstrip('.')}); no grant counts until it is fixed."
         )
 
 
@@ -206,7 +206,7 @@ def _grant(entry: Any, number: int) -> Grant:  # noqa: ANN401  an entry is any Y
 def _usable(path: Path) -> tuple[Grant, ...]:
     read = read_grants(path)
     if read.problem:
-        raise UsageError(read.problem, "Mend or remove the file, then try again.")
+        raise UsageError(read.problem, "Fix or remove the file, then try again.")
     return read.grants
 
 

@@ -120,7 +120,7 @@ class Index(SqliteFile):
             except sqlite3.DatabaseError as error:
                 self.close()
                 self._move_away()
-                self._notice(f"The index {self._path} was damaged ({error}) and is built anew.")
+                self._notice(f"The index {self._path} was damaged ({error}) and is rebuilt.")
         return None
 
 

@@ -159,7 +159,7 @@ class KeyStore:
 
     def _read(self) -> _KeysFile:
         """The file, if it is the user's alone. Its values reach no message."""
-        advice = f"Make it yours alone with `chmod 600 {self._path}`"
+        advice = f"Run `chmod 600 {self._path}`"
         try:
             data = read_own(self._path)
         except UsageError as error:

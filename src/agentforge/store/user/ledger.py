@@ -267,10 +267,10 @@ class Ledger(SqliteFile):
             if _sound(self._path):
                 return
             self._move_away()
-        self._notice(f"The ledger {self._path} was damaged ({why}) and is built anew from the journals.")
+        self._notice(f"The ledger {self._path} was damaged ({why}) and is rebuilt from the journals.")
 
     def _unusable(self, why: str) -> Unusable:
-        advice = "Make room or mend the file's permissions; a damaged file may be removed, it is built again."
+        advice = "Make room or fix the file's permissions; a damaged file may be removed, it is built again."
         return Unusable(
             f"The ledger {self._path} cannot be used ({why}), so the cap of the day cannot be kept.", advice
         )

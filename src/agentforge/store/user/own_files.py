@@ -27,7 +27,7 @@ def read_own(path: Path) -> bytes | None:
         if not stat.S_ISREG(state.st_mode):
             raise UsageError("it is no ordinary file")
         if state.st_uid != os.getuid() or state.st_mode & 0o022:
-            raise UsageError("others can write it; make it yours alone with `chmod 600`")
+            raise UsageError("others can write it; run `chmod 600` on it")
         data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
         raise UsageError("it is too large")

@@ -63,7 +63,7 @@ def make_key(home: Home, name: str) -> PublicKey:
         if read_own(place) is not None:
             raise UsageError(
                 f"There is a key already: {place}.",
-                "`agentforge keys show` prints its public half; move the file away to make another.",
+                "`agentforge keys show` prints its public key; move the file away to create another.",
             )
         key = SigningKey.new()
         replace_own(place, key.spell())
@@ -116,7 +116,7 @@ def _from_file(place: Path, *, needed: bool) -> SigningKey | None:
     if stat.S_IMODE(place.lstat().st_mode) & 0o077:
         raise UsageError(
             f"{place} is not used: others on this machine can read it.",
-            f"Make it yours alone with `chmod 600 {place}`, and consider it known.",
+            f"Run `chmod 600 {place}`, and treat the key as known to others.",
         )
     _hide_in_output(data.decode("utf-8", "replace"))
     return SigningKey.parse(data, str(place))

@@ -1,20 +1,20 @@
 """A task driven in front of a person: progress while it runs, and how it stands at the end."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
 from agentforge.app.driving import drive
 from agentforge.app.ports import Ask, Watcher
-from agentforge.app.reports import report
+from agentforge.app.reports import TaskReport, report
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
 from agentforge.core.state import State
 from agentforge.surfaces.cli.asking import ask_here
 from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.interrupt import naming
-from agentforge.surfaces.cli.pages.report import as_json, as_text, exit_code
+from agentforge.surfaces.cli.pages.report import as_json, as_text, exit_code, next_commands
 from agentforge.surfaces.cli.pages.screen import Screen, ScreenWatcher, open_screen
 from agentforge.surfaces.cli.printing import print_last
 
@@ -50,15 +50,20 @@ def tell_handed_over(task: OpenTask, problem: UserError | None, *, as_data: bool
         return 0
     if not as_data:
         print_last(
-            f"{task.task_id} is with the workers. `agentforge status {task.task_id}` shows its status."
+            f"{task.task_id} was handed to the workers. `agentforge status {task.task_id}` shows its status."
         )
     if problem is not None:
         raise problem
     return 0
 
 
-def tell(task: OpenTask, *, as_data: bool = False) -> int:
-    """How the task stands, as the last words of a command."""
+def tell(
+    task: OpenTask, *, as_data: bool = False, commands: Callable[[TaskReport], Sequence[str]] = next_commands
+) -> int:
+    """The result of a task as the last words of a command, with the commands that come next."""
     found = report(task)
-    print_last(json.dumps(as_json(found), indent=2, ensure_ascii=False) if as_data else f"\n{as_text(found)}")
+    if as_data:
+        print_last(json.dumps(as_json(found), indent=2, ensure_ascii=False))
+    else:
+        print_last(f"\n{as_text(found, commands(found))}")
     return exit_code(found.state)

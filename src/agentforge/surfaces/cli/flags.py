@@ -35,19 +35,25 @@ def permission_flags(command: F) -> F:
                 help=f"Allow {words} without asking, unless the risk is high.",
             )
             for area, words in (
-                ("files", "files outside of the task's worktree"),
-                ("shell", "commands outside of the sandbox"),
+                ("files", "files outside the task's worktree"),
+                ("shell", "commands outside the sandbox"),
                 ("network", "the network"),
                 ("web", "web pages"),
                 ("mcp", "MCP servers"),
             )
         ),
         click.option(
-            "--strict", is_flag=True, help="Ask before every change and every command, whatever was granted."
+            "--strict",
+            is_flag=True,
+            help="Ask before every change and every command, even if it was granted.",
         ),
-        click.option("--non-interactive", is_flag=True, help="Never ask; deny what would need an answer."),
         click.option(
-            "--yes", is_flag=True, help="Allow what would need an answer; critical actions are still denied."
+            "--non-interactive", is_flag=True, help="Never ask; deny whatever would need an answer."
+        ),
+        click.option(
+            "--yes",
+            is_flag=True,
+            help="Allow whatever would need an answer; critical actions are still denied.",
         ),
     )
     for option in reversed(options):

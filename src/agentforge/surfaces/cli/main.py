@@ -20,26 +20,27 @@ _HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
     "init": LazyCommand(
-        f"{_HERE}.init:init", "Show what was detected here and write settings you can correct"
+        f"{_HERE}.init:init", "Detect how this project is built and tested, and write settings you can edit"
     ),
     "start": LazyCommand(
         f"{_HERE}.start:start", "Turn a request into a verified branch, or one precise question"
     ),
     "design": LazyCommand(f"{_HERE}.start:design", "Turn a request into a specification; change nothing"),
     "implement": LazyCommand(
-        f"{_HERE}.start:implement", "Turn a request into a verified branch, however it is worded"
+        f"{_HERE}.start:implement",
+        "Turn a request into a verified branch, however it is worded",
     ),
     "status": LazyCommand(
         f"{_HERE}.status:status", "List the tasks of this repository or of all, or show one"
     ),
     "logs": LazyCommand(f"{_HERE}.logs:logs", "Print what happened in a task, or follow it"),
     "continue": LazyCommand(f"{_HERE}.resume:resume", "Continue a task that was stopped (also: resume)"),
-    "worker": LazyCommand(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
+    "worker": LazyCommand(f"{_HERE}.worker:worker", "Run tasks from a Temporal server"),
     "server": LazyCommand(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
     "resume": LazyCommand(f"{_HERE}.resume:resume", ""),
     "abort": LazyCommand(f"{_HERE}.abort:abort", "End a task and keep its work"),
     "escalations": LazyCommand(f"{_HERE}.escalations:escalations", "List and show the open questions"),
-    "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),
+    "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question and continue its task"),
     "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
     "merge": LazyCommand(
         f"{_HERE}.merge:merge", "Merge a delivered branch into yours, if its tests pass there"
@@ -47,29 +48,28 @@ COMMANDS = {
     "discard": LazyCommand(f"{_HERE}.discard:discard", "Remove a task with its branch, worktree and record"),
     "trees": LazyCommand(f"{_HERE}.trees:trees", "List the directories that tasks work in"),
     "inspect": LazyCommand(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
-    "context": LazyCommand(
-        f"{_HERE}.context:context", "Show what a step sees, or the first step of a request would see, and why"
-    ),
+    "context": LazyCommand(f"{_HERE}.context:context", "Show what the model sees in a step, and why"),
     "verify": LazyCommand(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
     "report": LazyCommand(
         f"{_HERE}.report:report", "Print what a task proved, as Markdown for a pull request"
     ),
     "pipelines": LazyCommand(
-        f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and the files they are made of"
+        f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and their files"
     ),
     "permissions": LazyCommand(
         f"{_HERE}.permissions:permissions",
-        "List, make and revoke grants; explain what would be decided about a command",
+        "List, add and revoke grants, and explain whether a command would be allowed",
     ),
     "models": LazyCommand(
-        f"{_HERE}.models:models", "List the models of each tier, try them, and explain who would be asked"
+        f"{_HERE}.models:models", "List and test models, and explain which one would be used"
     ),
     "cost": LazyCommand(
         f"{_HERE}.cost:cost", "Show what tasks have used and cost, by stage, role, model or day"
     ),
     "auth": LazyCommand(f"{_HERE}.auth:auth", "Store, remove and list your keys for model providers"),
     "keys": LazyCommand(
-        f"{_HERE}.keys:keys", "Make the key that signs your deliveries, and say whose signatures you trust"
+        f"{_HERE}.keys:keys",
+        "Create the key that signs your deliveries, and choose whose signatures to trust",
     ),
     "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
     "clean": LazyCommand(f"{_HERE}.clean:clean", "Remove old environments and checkouts that nobody needs"),
@@ -83,13 +83,13 @@ COMMANDS = {
     "redact": LazyCommand(f"{_HERE}.redact:redact", "Copy text without its secrets"),
     "demo": LazyCommand(
         f"{_HERE}.demo:demo",
-        "Watch one request become a verified branch; needs no key, only the package index",
+        "Watch one request become a verified branch; no key needed, only the package index",
     ),
 }
 
 cli = LazyGroup(
     COMMANDS,
-    help="A request and a git repository in; a verified branch with its proof, or one precise question, out.",
+    help="Turn a request on a git repository into a verified branch with its proof, or one precise question.",
     epilog="""\b
 Examples:
   agentforge demo
@@ -196,7 +196,7 @@ def _interrupted(error: BaseException) -> _Failure:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only cut the message in half
     _say(*([""] if sys.stderr.isatty() else []))  # the terminal has shown ^C
     task = interrupted_task(error)
-    how = f"`agentforge continue {task}` goes on." if task else ""
+    how = f"`agentforge continue {task}` resumes the task." if task else ""
     return _Failure("interrupted", "Interrupted.", how, _SIGNALLED + ended_by(error))
 
 

@@ -19,7 +19,7 @@ _SCISSORS = "# ------------------------ >8 ------------------------"
 _TEMPLATE = f"""
 
 {_SCISSORS}
-# Say above what you want. As many paragraphs as it takes; `#` above this line is
+# Describe above what you want, in as many paragraphs as you need; `#` above this line is
 # part of your text. An empty text starts nothing.
 """
 
@@ -27,7 +27,7 @@ _TEMPLATE = f"""
 def request_argument(command: F) -> F:
     """Adds REQUEST and --file to a command, which takes `words` and `file` and calls `request_of`."""
     command = click.option(
-        "--file", metavar="FILE", help="Read the request from FILE; `-` as REQUEST reads standard input."
+        "--file", metavar="FILE", help="Read the request from FILE; use `-` as REQUEST for standard input."
     )(command)
     return click.argument("words", metavar="REQUEST", nargs=-1)(command)
 
@@ -35,7 +35,7 @@ def request_argument(command: F) -> F:
 def request_of(words: tuple[str, ...], file: str | None, command: str) -> str:
     """The text of the request. Without one a person at a terminal gets their editor."""
     if words and file is not None:
-        raise click.UsageError("REQUEST and --file both say what to do; leave one out.", _context())
+        raise click.UsageError("Give either REQUEST or --file, not both.", _context())
     if len(words) > 1:
         line = f'agentforge {command} "{" ".join(words)}"'
         raise click.UsageError(f"Put the request in quotes: `{line}`.", _context())
@@ -75,14 +75,15 @@ def _text(source: BinaryIO, name: str) -> str:
     data = source.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise click.UsageError(
-            f"The text of {name} is longer than {MOST_BYTES >> 10} KiB, too long for a request.", _context()
+            f"The text of {name} is longer than {MOST_BYTES >> 10} KiB, which is too long for a request.",
+            _context(),
         )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise click.UsageError(f"{name[0].upper()}{name[1:]} is no text in UTF-8.", _context()) from None
+        raise click.UsageError(f"{name[0].upper()}{name[1:]} is not UTF-8 text.", _context()) from None
     if "\0" in text:
-        raise click.UsageError(f"{name[0].upper()}{name[1:]} holds bytes that are no text.", _context())
+        raise click.UsageError(f"{name[0].upper()}{name[1:]} contains bytes that are not text.", _context())
     return text.strip()
 
 
@@ -97,5 +98,5 @@ def _from_editor() -> str:
         ) from error
     text = (written or "").partition(_SCISSORS)[0].strip()
     if not text:
-        raise click.UsageError("Nothing was written, so nothing was started.", _context())
+        raise click.UsageError("The request is empty, so nothing was started.", _context())
     return text

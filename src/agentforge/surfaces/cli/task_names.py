@@ -26,7 +26,7 @@ def named_task_argument(command: F) -> F:
 
 def task_option(command: F) -> F:
     """`--task`, for commands about a question."""
-    words = "The task, or an unambiguous beginning of its name."
+    words = "The task, or the beginning of its name."
     return click.option("--task", help=words, shell_complete=_names)(command)
 
 

@@ -25,7 +25,7 @@ def move_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     source = _source(text_of(args, "source"), bench)
     target = relative_to(bench.root, resolve_inside(bench.root, text_of(args, "target")))
     if source == target:
-        raise ModelMistake("no_change", f"`{source}` is there already")
+        raise ModelMistake("no_change", f"`{source}` already exists")
     bench.permit("delete", source)
     bench.permit("create", target)
     if target == "." or (there := state_beneath(bench.root, target)) is not None:

@@ -72,6 +72,11 @@ def changelogs(paths: Sequence[str]) -> list[str]:
     return _kept(paths, CHANGELOG_NAME)
 
 
+def worded_files(paths: Sequence[str]) -> list[str]:
+    """Where a project tells its users what changed: changelogs and release notes."""
+    return [*changelogs(paths), *_kept(paths, NOTES_NAME)]
+
+
 def _kept(paths: Sequence[str], name: re.Pattern[str]) -> list[str]:
     found = [
         (_FOLDERS.index(folder), path) for path in paths if (folder := path.rpartition("/")[0]) in _FOLDERS

@@ -13,7 +13,7 @@ from agentforge.surfaces.cli.task_names import named_task_argument
 Examples:
   agentforge abort task-20300131-add-a-version-flag --reason "not needed any more"
 
-The branch and everything on record are kept; `agentforge continue TASK` takes it up again."""
+The branch and the whole record are kept; `agentforge continue TASK` resumes the task."""
 )
 @named_task_argument
 @click.option("--reason", default="", help="The reason, for the record.")
@@ -32,13 +32,10 @@ def abort(*, task: str, reason: str, as_data: bool) -> int:
     if as_data:
         print_json({"task_id": found.task_id, "status": found.refresh().status, "driven": not done})
     elif done:
-        say(
-            f"{found.task_id} is aborted; its work is kept. `agentforge continue {found.task_id}` takes "
-            "it up again."
-        )
+        say(f"Aborted {found.task_id}; its work is kept. `agentforge continue {found.task_id}` resumes it.")
     else:
         say(
-            f"{found.task_id} is driven by another process, which was told to stop. `agentforge status "
-            f"{found.task_id}` shows when it has."
+            f"{found.task_id} is running in another process, which was told "
+            f"to stop. `agentforge status {found.task_id}` shows when it has stopped."
         )
     return 0

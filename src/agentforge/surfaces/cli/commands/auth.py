@@ -24,7 +24,7 @@ Examples:
   agentforge auth status
   agentforge auth logout openai
 
-A key in the environment comes first. A repository that is worked on can give none."""
+A key in the environment takes precedence. A repository can never supply a key."""
 )
 def auth() -> None:
     """Store, remove and list your keys for model providers."""
@@ -37,12 +37,12 @@ Examples:
   agentforge auth login openai --from-stdin < key.txt
   agentforge auth login mistral --file
 
-The key goes to the system's keychain if there is one, else to keys.yaml in your own directory, readable by
-you alone."""
+The key goes into the system's keychain if there is one, otherwise into keys.yaml in your AgentForge
+directory, which only you can read."""
 )
 @click.argument("provider")
-@click.option("--from-stdin", is_flag=True, help="Read the key from the input instead of asking for it.")
-@click.option("--file", "in_file", is_flag=True, help="Keep it in the file even if there is a keychain.")
+@click.option("--from-stdin", is_flag=True, help="Read the key from standard input instead of asking for it.")
+@click.option("--file", "in_file", is_flag=True, help="Use the file even if there is a keychain.")
 @json_option
 def login(*, provider: str, from_stdin: bool, in_file: bool, as_data: bool) -> int:
     """Store a key for PROVIDER."""
@@ -58,7 +58,7 @@ def login(*, provider: str, from_stdin: bool, in_file: bool, as_data: bool) -> i
         return 0
     say(f"The key for {found.name} is in {place}.")
     if found.key_env and os.environ.get(found.key_env):
-        say(f"{found.key_env} is set too, and comes first.")
+        say(f"{found.key_env} is set too, and takes precedence.")
     return 0
 
 
@@ -70,7 +70,7 @@ Examples:
 @click.argument("provider")
 @json_option
 def logout(*, provider: str, as_data: bool) -> int:
-    """Forget the key for PROVIDER. What is in the environment stays there."""
+    """Remove the stored key for PROVIDER. The environment is not changed."""
     from agentforge.app.provider_keys import find_provider, forget_key
     from agentforge.surfaces.cli.printing import print_json
 
@@ -81,9 +81,9 @@ def logout(*, provider: str, as_data: bool) -> int:
         print_json({"provider": found.name, "gone_from": [*places], "still_in_environment": still})
         return 0
     if not places:
-        say(f"No key for {found.name} is kept here.")
+        say(f"No key for {found.name} is stored.")
     for place in places:
-        say(f"The key for {found.name} is gone from {place}.")
+        say(f"Removed the key for {found.name} from {place}.")
     if found.key_env and os.environ.get(found.key_env):
         say(f"{found.key_env} is still set.")
     return 0
@@ -97,7 +97,7 @@ Examples:
 )
 @json_option
 def status(*, as_data: bool) -> int:
-    """Show for which providers there is a key, and where it is from."""
+    """Show which providers have a key, and where it comes from."""
     from agentforge.app.provider_keys import key_states
     from agentforge.surfaces.cli.printing import print_json, table
 
@@ -139,8 +139,8 @@ def _key_from_prompt(provider: "Provider") -> str:
 
     if not sys.stdin.isatty():
         raise UsageError(
-            "There is no terminal to ask for the key.",
-            f"Send it in: `agentforge auth login {provider.name} --from-stdin`.",
+            "The key cannot be asked for: this is not a terminal.",
+            f"Pipe it in: `agentforge auth login {provider.name} --from-stdin`.",
         )
     return str(
         click.prompt(f"Key for {provider.name} (not shown)", hide_input=True, default="", show_default=False)

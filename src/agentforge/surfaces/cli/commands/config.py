@@ -36,7 +36,7 @@ def path(*, as_data: bool) -> int:
 @config.command(epilog=_EXAMPLES)
 @json_option
 def show(*, as_data: bool) -> int:
-    """Show what your settings say, and what is meant where they say nothing."""
+    """Show your settings, and the defaults of what they leave out."""
     from agentforge.app.own_config import read_own_config
     from agentforge.surfaces.cli.printing import print_json, print_text
 
@@ -44,8 +44,8 @@ def show(*, as_data: bool) -> int:
     if as_data:
         print_json({"path": str(found.path), "exists": found.text is not None, "settings": found.settings})
     elif found.text is None:
-        say(f"{found.path} does not exist yet, so everything has its default.")
-        say("`agentforge config edit` writes one to start from.")
+        say(f"{found.path} does not exist yet, so every setting has its default.")
+        say("`agentforge config edit` creates one.")
     else:
         say(f"# {found.path}")
         print_text(found.text.rstrip("\n"))
@@ -54,7 +54,7 @@ def show(*, as_data: bool) -> int:
 
 @config.command(epilog=_EXAMPLES)
 def edit() -> int:
-    """Open your settings in $EDITOR; they are kept only if they are valid."""
+    """Open your settings in $EDITOR; they are saved only if they are valid."""
     from agentforge.app.own_config import read_own_config, template, write_own_config
     from agentforge.core.errors import UsageError
     from agentforge.surfaces.cli.flags import at_terminal
@@ -70,14 +70,14 @@ def edit() -> int:
                 f"Set EDITOR to one that works, or edit {found.path} yourself.",
             ) from error
         if written is None or written == found.text:
-            say(f"{found.path} is as it was.")
+            say(f"{found.path} was not changed.")
             return 0
         try:
             write_own_config(written)
         except UsageError as error:
             say(f"{error.sentence}\n{error.next_step}".rstrip(), err=True)
             if not at_terminal() or not click.confirm("Edit it again?", default=True, err=True):
-                say(f"{found.path} is as it was.")
+                say(f"{found.path} was not changed.")
                 return 2
             text = written
             continue

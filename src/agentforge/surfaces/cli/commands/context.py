@@ -31,20 +31,25 @@ Examples:
   agentforge context --dry-run "Fix the rounding in total()"
   agentforge context --dry-run "Parse fractions" --lane full --json
 
-A + marks what a provider's prompt cache can reuse: of a step, what an earlier one began with as well; of a
-dry run, what the next step will begin with. A dry run asks no model and writes nothing to your repository.
-Tokens are our own estimate, on the high side."""
+A + marks what a provider's prompt cache can reuse: for a step, the beginning that it shares with an earlier
+one; for a dry run, what the next step will begin with. A dry run asks no model and writes nothing to your
+repository. Tokens are our own estimate, on the high side."""
 )
 @task_argument
-@click.option("--step", "number", type=click.IntRange(min=1), help="The step to show; the last if left out.")
 @click.option(
-    "--dry-run", "request", metavar="REQUEST", help="The first step of a request that is no task yet."
+    "--step", "number", type=click.IntRange(min=1), help="The step to show; the last one by default."
+)
+@click.option(
+    "--dry-run",
+    "request",
+    metavar="REQUEST",
+    help="Show the first step of a request without starting a task.",
 )
 @click.option("--lane", type=click.Choice(LANES), help="With --dry-run: as for `start`.")
 @click.option("--mode", type=click.Choice(MODES), help="With --dry-run: as for `start`.")
 @click.option("--base", metavar="REF", help="With --dry-run: as for `start`.")
 @click.option("--pipeline", metavar="NAME", help="With --dry-run: as for `start`.")
-@click.option("--text", "whole", is_flag=True, help="Print the text of every block, too.")
+@click.option("--text", "whole", is_flag=True, help="Also print the text of every block.")
 @json_option
 def context(
     *,
@@ -55,7 +60,9 @@ def context(
     as_data: bool,
     **planned: Unpack[_Planned],
 ) -> int:
-    """Show what a step of TASK was shown: every block, why, how large, what was left out."""
+    """Show what the model saw in a step of TASK: every block, its size, why it is there, and what was left
+    out.
+    """
     from agentforge.surfaces.cli.pages.context import context_fields, context_page, context_texts
     from agentforge.surfaces.cli.printing import print_json, print_text, say_toned
 
@@ -77,7 +84,7 @@ def _recorded(task: str | None, number: int | None, planned: _Planned) -> "Conte
 
     if said := [f"--{name}" for name, value in planned.items() if value is not None]:
         raise UsageError(
-            f"{said[0]} is for a dry run; a task has what it was started with.",
+            f"{said[0]} needs --dry-run; a task keeps the options it was started with.",
             f'Write `agentforge context --dry-run "REQUEST" {said[0]} …`, or leave it out.',
         )
     return recorded_context(Site.open(Path.cwd()).find(task), number)
@@ -91,7 +98,7 @@ def _dry(task: str | None, number: int | None, request: str, planned: _Planned) 
 
     if task is not None or number is not None:
         raise UsageError(
-            "A dry run is of a request that is no task yet, so it has neither a task nor steps.",
+            "A dry run is for a request that is not a task yet, so there is no task or step to show.",
             f"Leave {'--step' if task is None else task} out, or leave --dry-run out.",
         )
     return planned_context(Site.open(Path.cwd()), StartOptions(request, **planned))

@@ -18,15 +18,15 @@ Examples:
   agentforge cost --by model
   agentforge cost task-20300131-add-a-version-flag --by day --json
 
-Of the input, `cached` was read from a prompt cache and `written` put into one.
-A call that was sent and never answered may be on the provider's bill: it is counted apart, at the most it
+`cached` and `written` are the input tokens read from and written to a prompt cache.
+A call that was sent but never answered may still be billed: it is listed separately, at the most it
 can have cost."""
 )
 @task_argument
 @click.option(
     "--by",
     type=click.Choice(["stage", "role", "model", "day"]),
-    help="One line for each.  [default: stage; without TASK: task]",
+    help="What to group by.  [default: stage; without TASK: task]",
 )
 @json_option
 def cost(*, task: str | None, by: str | None, as_data: bool) -> int:

@@ -2,6 +2,7 @@
 rest is real.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.printing import say
 
 if TYPE_CHECKING:
+    from agentforge.app.reports import TaskReport
     from agentforge.surfaces.cli.pages.screen import Screen
 
 HONESTLY = (
@@ -61,7 +63,7 @@ No key is needed. The directory is kept, so that you can look at everything afte
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
 def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -> int:
-    """Watch one request become a verified branch; needs no key, only the package index."""
+    """Watch one request become a verified branch; no key needed, only the package index."""
     from agentforge.app.driving import drive
     from agentforge.app.sample import REQUEST, start_demo
     from agentforge.app.steps import steps_of
@@ -80,13 +82,23 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
         for mistake in caught(steps_of(task.files)):
             screen.line(f"  {mistake}", "caught")
         screen.line(f"\n{HONESTLY}", "heading")
-    code = tell(task, as_data=as_data)
+    code = tell(task, as_data=as_data, commands=partial(_look_at, demo.repository))
     if not as_data:
-        say(
-            f"\nEverything is kept in {demo.root}. Look at it first:\n  cd {demo.repository}\n"
-            f"  git log --stat {task.state.branch}"
-        )
+        say(f"\nEverything is kept in {demo.root}.")
     return code
+
+
+def _look_at(repository: Path, found: "TaskReport") -> list[str]:
+    """The next commands as they work in the shell that ran the demo: in its repository, with this program."""
+    from agentforge.surfaces.cli.pages.report import next_commands
+    from agentforge.surfaces.cli.pages.words import command
+    from agentforge.system.installation import this_program
+
+    here = [command("cd", str(repository))]
+    for line in next_commands(found):
+        name, _, rest = line.partition(" ")
+        here.append(f"{command(this_program())} {rest}" if name == "agentforge" else line)
+    return here
 
 
 def _announce(screen: "Screen", repository: Path, sandbox: str, watch: str) -> None:

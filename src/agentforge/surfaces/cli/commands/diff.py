@@ -21,12 +21,12 @@ Examples:
   agentforge diff task-20300131 | git apply"""
 )
 @task_argument
-@click.option("--stat", is_flag=True, help="Files and counts only.")
+@click.option("--stat", is_flag=True, help="Show only file names and line counts.")
 @json_option
 def diff(*, task: str | None, stat: bool, as_data: bool) -> int:
     """Show the difference between the base of TASK and its last recorded tree.
 
-    Without TASK the newest one is meant.
+    Without TASK, the newest task is shown.
     """
     from agentforge.app.deliverable import changes_files
     from agentforge.app.tasks import open_task

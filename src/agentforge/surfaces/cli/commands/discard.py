@@ -35,7 +35,7 @@ def discard(*, task: str, as_data: bool) -> int:
     if task != name:
         if not at_terminal():
             raise UsageError(
-                f"{task!r} is not the whole name, and nobody is there to be asked.",
+                f"{task!r} is not the whole name, and there is no terminal to ask on.",
                 f"`agentforge discard {name}` removes it for good.",
             )
         say(f"{name} ({found.state.status}): {brief(found.state.request, 120)}", err=True)

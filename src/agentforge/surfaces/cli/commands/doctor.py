@@ -17,8 +17,8 @@ Examples:
   agentforge doctor
   agentforge doctor --json
 
-Each sandbox is tested by a program inside that tries to get out; each provider is asked, within 1.5
-seconds. Exit code 1: something that every task needs is missing, such as a model that can answer."""
+Each sandbox is tested by a program inside that tries to get out; each provider has 1.5 seconds to
+answer. Exit code 1: something that every task needs is missing, such as a model that can answer."""
 )
 @json_option
 def doctor(*, as_data: bool) -> int:

@@ -16,8 +16,8 @@ Examples:
   agentforge escalations show ESC-001
   agentforge escalations show ESC-001 --task task-20300131-add
 
-Answer with `agentforge resolve ID`. HOST-LOST is a task of the engine temporal whose host is silent; what
-to do is shown with it."""
+Answer with `agentforge resolve ID`. HOST-LOST marks a task of the Temporal engine whose host stopped
+answering; its page says what to do."""
 )
 def escalations() -> None:
     """List and show the open questions."""
@@ -68,7 +68,7 @@ Examples:
   agentforge escalations show ESC-001
   agentforge escalations show ESC-002 --task task-20300131-add
 
-Without --task the one task that waits for this answer is meant. The same page, as YAML, is in
+Without --task, it is the one task that is waiting for this answer. The same page, as YAML, is in
 .agentforge/escalations.""",
 )
 @click.argument("escalation", metavar="ID")

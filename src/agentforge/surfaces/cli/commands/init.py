@@ -22,7 +22,7 @@ Examples:
 Nothing is committed. Settings are read from the commit that a task starts from, so commit the file when it
 is right."""
 )
-@click.option("--force", is_flag=True, help="Overwrite the settings that are there.")
+@click.option("--force", is_flag=True, help="Overwrite existing settings.")
 @click.option(
     "--with-catalog",
     is_flag=True,
@@ -30,7 +30,7 @@ is right."""
 )
 @click.option("--json", "as_data", is_flag=True, help="Print what was detected as JSON.")
 def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
-    """Show what was detected here and write settings you can correct."""
+    """Detect how this project is built and tested, and write settings you can edit."""
     from agentforge.app.configuring import configure
     from agentforge.app.settings import SETTINGS_FILE
     from agentforge.store.site import Site
@@ -71,14 +71,12 @@ def _fields(done: "Configured") -> "dict[str, Json]":
 
 
 def _written(done: "Configured", settings: str) -> list[str]:
-    told = ["", f"Written: {done.settings}." if done.settings else f"Left as it is: {settings}."]
+    told = ["", f"Written: {done.settings}." if done.settings else f"Not changed: {settings}."]
     if done.examples:
-        told += ["Examples written, every line a comment, so nothing changes yet:"]
+        told += ["Wrote examples. Every line is commented out, so nothing changes yet:"]
         told += [f"  {name}" for name in done.examples]
-    told += [f"Left as it is: {name}." for name in done.left]
+    told += [f"Not changed: {name}." for name in done.left]
     told += ["Run state is kept out of git by .git/info/exclude; nothing was committed."]
-    told += ["Next:", f"  correct {settings} where the above is wrong, and commit it"]
-    told += (
-        ["  agentforge pipelines validate FILE   after you uncommented an example"] if done.examples else []
-    )
+    told += ["Next:", f"  correct {settings} if something above is wrong, and commit it"]
+    told += ["  agentforge pipelines validate FILE   after uncommenting an example"] if done.examples else []
     return [*told, '  agentforge start "what you want"']

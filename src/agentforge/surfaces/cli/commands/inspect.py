@@ -63,7 +63,7 @@ def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
     if as_data:
         print_json([step_fields(step) for step in steps])
     elif not steps:
-        say(f"{task_id} has no step yet.")
+        say(f"{task_id} has no steps yet.")
     else:
         header = ("step", "stage", "role", "context", "in", "out", "outcome", "actions")
         say(
@@ -92,7 +92,7 @@ def _step(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
         )
     if step.feedback:
         print_text("\nfed back to the next step:\n" + "\n".join(f"  {line}" for line in step.feedback))
-    print_text("\n--show context, --show reply and --show state show the whole of it.")
+    print_text("\nFor all of it: --show context, --show reply or --show state.")
 
 
 def _context(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:

@@ -17,10 +17,10 @@ Examples:
   agentforge keys trust ada "ssh-ed25519 AAAA…"
   agentforge keys list
 
-In a CI, AGENTFORGE_SIGNING_KEY holds the private key, or AGENTFORGE_SIGNING_KEY_FILE names its file."""
+In CI, AGENTFORGE_SIGNING_KEY holds the private key, or AGENTFORGE_SIGNING_KEY_FILE names its file."""
 )
 def keys() -> None:
-    """Make the key that signs your deliveries, and say whose signatures you trust."""
+    """Create the key that signs your deliveries, and choose whose signatures to trust."""
 
 
 @keys.command(
@@ -29,12 +29,13 @@ Examples:
   agentforge keys init
   agentforge keys init --name ada
 
-The private key stays in your own directory, readable by you alone. You trust your own signatures at once."""
+The private key stays in your AgentForge directory, and only you can read it. Your own signatures are trusted
+from then on."""
 )
-@click.option("--name", help="What you know the key by. Default: the e-mail address of your git settings.")
+@click.option("--name", help="A name for the key. Default: the email address in your git settings.")
 @json_option
 def init(*, name: str | None, as_data: bool) -> int:
-    """Make your key; from then on what you deliver is signed."""
+    """Create your key; everything you deliver from then on is signed."""
     from agentforge.app.signing_keys import init_key
     from agentforge.surfaces.cli.printing import print_json
 
@@ -42,7 +43,7 @@ def init(*, name: str | None, as_data: bool) -> int:
     if as_data:
         print_json({"key": made.line, "fingerprint": made.fingerprint, "source": made.source})
         return 0
-    say(f"Your key is {made.source}. Others check your signatures with its public half:\n{made.line}")
+    say(f"Your key is {made.source}. Others check your signatures with the public key:\n{made.line}")
     return 0
 
 
@@ -54,7 +55,7 @@ Examples:
 )
 @json_option
 def show(*, as_data: bool) -> int:
-    """Print the public half of your key, for others to trust."""
+    """Print your public key, for others to trust."""
     from agentforge.app.signing_keys import own_key
     from agentforge.surfaces.cli.printing import print_json
 
@@ -72,13 +73,13 @@ Examples:
   agentforge keys trust ada "ssh-ed25519 AAAA…"
   agentforge keys trust ci ci.pub
 
-Keys of git's own list (gpg.ssh.allowedSignersFile in your settings) are trusted without this."""
+Keys in git's own list (gpg.ssh.allowedSignersFile in your git settings) are trusted already."""
 )
 @click.argument("name")
 @click.argument("key", metavar="KEY|FILE")
 @json_option
 def trust(*, name: str, key: str, as_data: bool) -> int:
-    """Trust signatures of KEY, under NAME."""
+    """Trust signatures made with KEY, under NAME."""
     from agentforge.app.signing_keys import trust_key
     from agentforge.surfaces.cli.printing import print_json
 
@@ -99,7 +100,7 @@ Examples:
 )
 @json_option
 def list_keys(*, as_data: bool) -> int:
-    """List the keys that you trust, and where that is said."""
+    """List the keys you trust, and where each one comes from."""
     from dataclasses import asdict
 
     from agentforge.app.signing_keys import trusted
@@ -109,7 +110,7 @@ def list_keys(*, as_data: bool) -> int:
     if as_data:
         print_json([asdict(each) for each in found])
     elif not found:
-        say("You trust no key yet; `agentforge keys trust NAME KEY` adds one.")
+        say("There are no trusted keys yet; `agentforge keys trust NAME KEY` adds one.")
     else:
         rows = [(each.name, each.fingerprint, each.source) for each in found]
         say(table(("name", "fingerprint", "said in"), rows))

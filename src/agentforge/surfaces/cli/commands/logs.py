@@ -20,12 +20,14 @@ Examples:
 With --json each line is one decision of the journal, as it is on record."""
 )
 @task_argument
-@click.option("--follow", "-f", is_flag=True, help="Go on until the task is over or waits for you.")
+@click.option(
+    "--follow", "-f", is_flag=True, help="Keep printing until the task is over or needs your answer."
+)
 @click.option("--json", "as_data", is_flag=True, help="Print the journal's own lines, one JSON object each.")
 def logs(*, task: str | None, follow: bool, as_data: bool) -> int:
     """Print what happened in TASK, each line with its time.
 
-    Without TASK the newest one is meant.
+    Without TASK, the newest task is shown.
     """
     import time
 

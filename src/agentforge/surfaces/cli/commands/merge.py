@@ -19,7 +19,7 @@ Examples:
   git switch develop && agentforge merge @1
 
 The branch that is checked out here moves forward, or gets a merge commit of yours. The tests run on the
-merged tree first: if they fail there, or files conflict, your checkout stays as it is. Nothing is forced,
+merged tree first: if they fail there, or files conflict, your checkout is not changed. Nothing is forced,
 and nothing is pushed."""
 )
 @named_task_argument
@@ -66,6 +66,6 @@ _FAILED = {
     "conflict": ("conflict", "`git merge {branch}` lets you resolve it; run your tests afterwards."),
     "red": ("tests fail on the merged tree", "`agentforge diff {task}` shows the change."),
     "not_run": ("the merged tree could not be tested", "`agentforge doctor` checks this machine."),
-    "unproved": ("its proof does not hold", "`agentforge verify {task}` says more."),
+    "unproved": ("its proof does not hold", "`agentforge verify {task}` says why."),
     "refused": ("git refused", "Look at `git status`, then merge again."),
 }

@@ -1,4 +1,4 @@
-"""`models`: which models do which work, whether they answer, and who would be asked for a role."""
+"""`models`: which models do which work, whether they answer, and which one a role would use."""
 
 from typing import TYPE_CHECKING
 
@@ -22,10 +22,10 @@ Examples:
   agentforge models test ollama:qwen2.5-coder:7b
   agentforge models explain software_architect
 
-A role names a tier. Which models a tier has, you write into config.yaml under `tiers:`."""
+Each role uses a tier; the models of each tier are listed in config.yaml, under `tiers:`."""
 )
 def models() -> None:
-    """List the models, try them, and explain who would be asked."""
+    """List and test models, and explain which one would be used."""
 
 
 @models.command(
@@ -37,8 +37,8 @@ Examples:
 )
 @json_option
 def list_(*, as_data: bool) -> int:
-    """List the tiers with their models, and the providers. Asks servers on this machine what they have; sends
-    nothing elsewhere.
+    """List the tiers with their models, and the providers. Asks servers on this machine for their models;
+    sends nothing to any other machine.
     """
     from dataclasses import asdict, astuple
 
@@ -80,13 +80,13 @@ Examples:
   agentforge models test --tier reasoning
   agentforge models test anthropic:NAME --json
 
-Each model gets one tiny request, which is paid for as any other. Exit code 1: one of them cannot be used.""",
+Each model gets one tiny request, which is billed like any other. Exit code 1: one of them cannot be used.""",
 )
 @click.argument("spec", required=False, metavar="[PROVIDER:MODEL]")
 @click.option("--tier", type=click.Choice(_TIERS), help="Only the models of this tier.")
 @json_option
 def test(*, spec: str | None, tier: "Tier | None", as_data: bool) -> int:
-    """Send one tiny request to each configured model, or to the one that is named."""
+    """Send one tiny request to every configured model, or only to the one you name."""
     from dataclasses import asdict, replace
 
     from agentforge.app.model_list import my_models, no_model
@@ -128,7 +128,7 @@ Examples:
 )
 @json_option
 def explain(*, role: str, mode_name: str, tokens: int, as_data: bool) -> int:
-    """Show which models ROLE could reach, in order, and who would be asked now. ROLE may be a tier, too.
+    """Show which models ROLE can use, in order, and which one would be used now. ROLE can also be a tier.
     Nothing is sent.
     """
     from dataclasses import asdict
@@ -160,7 +160,5 @@ def explain(*, role: str, mode_name: str, tokens: int, as_data: bool) -> int:
             for at, item in enumerate(found.candidates, 1)
         ]
         print_text(table(("", "#", "model", "tier", "state"), rows))
-    print_text(
-        f"asked now: {picked}" + (f" ({why})" if why else "") if picked else f"asked now: nobody. {why}"
-    )
+    print_text(f"used now: {picked}" + (f" ({why})" if why else "") if picked else f"used now: none. {why}")
     return 0 if picked else 1

@@ -24,10 +24,10 @@ Examples:
   agentforge permissions explain -- git push --force origin main
   agentforge permissions explain --mode audit --json -- 'curl -s example | sh'
 
-Grants are yours, not the repository's; what is critical is blocked whatever is granted."""
+Grants are yours, not the repository's. Critical actions stay blocked whatever is granted."""
 )
 def permissions() -> None:
-    """List, make and revoke grants, and explain what would be decided about a command."""
+    """List, add and revoke grants, and explain whether a command would be allowed."""
 
 
 @permissions.command(
@@ -40,7 +40,7 @@ Examples:
 @click.option("--all", "everything", is_flag=True, help="Include other projects and expired grants.")
 @json_option
 def list_(*, everything: bool, as_data: bool) -> int:
-    """List the grants of this repository, and what could be one because you allowed it three times."""
+    """List the grants for this repository, and suggest one for whatever you allowed three times."""
     from dataclasses import asdict
 
     from agentforge.app.offers import allow_command
@@ -66,7 +66,11 @@ def list_(*, everything: bool, as_data: bool) -> int:
         ]
         say(table(("id", "tool", "what", "up to", "until", "project"), rows))
     elif not found.problem:
-        say("No grants." if everything else "No grants here; --all shows the grants of other projects.")
+        say(
+            "No grants."
+            if everything
+            else "No grants for this repository; --all shows those of other projects."
+        )
     for each in found.proposed:
         print_text(
             f"You allowed this three times or more: {each.tool} {grant_scope(each)}. To grant it:\n  "
@@ -83,12 +87,14 @@ Examples:
   agentforge permissions allow run_command --command 'git fetch origin' --exact --risk high
   agentforge permissions allow create_file --path '/srv/shared/docs/**'
 
-The grant holds for this repository. A command is granted by its first words, and with --exact only as it
-is.""",
+The grant applies to this repository. A command is granted by its first words; with --exact, only exactly as
+given.""",
 )
 @click.argument("tool")
-@click.option("--command", "line", metavar="WORDS", help="The first words of the command, as one text.")
-@click.option("--exact", is_flag=True, help="Exactly this command, no further words.")
+@click.option(
+    "--command", "line", metavar="WORDS", help="The first words of the command, as one quoted argument."
+)
+@click.option("--exact", is_flag=True, help="Only this exact command, without further arguments.")
 @click.option(
     "--path", "pattern", metavar="PATTERN", default="", help="The paths, as a pattern such as /srv/docs/**."
 )
@@ -97,16 +103,20 @@ is.""",
     type=click.Choice(["low", "medium", "high"]),
     default="medium",
     show_default=True,
-    help="The highest risk.",
+    help="The highest risk to allow.",
 )
 @click.option(
-    "--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How long it holds."
+    "--days",
+    type=click.IntRange(1, 3650),
+    default=30,
+    show_default=True,
+    help="Days until the grant expires.",
 )
 @json_option
 def allow(  # noqa: PLR0913  each is an option
     *, tool: str, line: str | None, exact: bool, pattern: str, risk: "GrantRisk", days: int, as_data: bool
 ) -> int:
-    """Grant TOOL beforehand: for a command, or for paths."""
+    """Grant TOOL in advance, for a command or for paths."""
     from dataclasses import asdict
 
     from agentforge.app.permissions import grant
@@ -133,7 +143,7 @@ Examples:
 @click.argument("identity", metavar="ID")
 @json_option
 def revoke(*, identity: str, as_data: bool) -> int:
-    """Take the grant ID away: its name, or an unambiguous beginning of it."""
+    """Revoke the grant ID. The beginning of its name is enough."""
     from dataclasses import asdict
 
     from agentforge.app.permissions import revoke as take_away
@@ -157,15 +167,15 @@ Examples:
   agentforge permissions explain --sandboxed -- 'X=rm; $X -rf /'
   agentforge permissions explain --mode plan --json -- git status
 
-One word is read as a line of shell. Several are the words of one program, unless an operator of the shell
-is among them. Where a
-shell would act on one of them, they are read as a line too, and the worse of both is shown.""",
+A single argument is read as a shell line. Several are read as one command with its arguments, unless one of
+them is a shell operator. If a shell would change one of them, they are read as a shell line as well, and the
+worse result is shown.""",
 )
 @click.option("--mode", "mode_name", default="balanced", show_default=True, help="The mode it would run in.")
 @click.option(
     "--sandboxed",
     is_flag=True,
-    help="As an agent's command in the task's sandbox; else as one that leaves it.",
+    help="As an agent's command inside the sandbox, not as one that leaves it.",
 )
 @click.option("--allow-files", "areas", flag_value="files", multiple=True, help="As if this flag were given.")
 @click.option("--allow-shell", "areas", flag_value="shell", multiple=True, help="As if this flag were given.")
@@ -188,7 +198,7 @@ def explain(  # noqa: PLR0913  each is an option
     as_data: bool,
     command: tuple[str, ...],
 ) -> int:
-    """Show the parts of COMMAND, the risk of each, and what would be decided. Nothing is run."""
+    """Show the parts of COMMAND, the risk of each, and whether it would be allowed. Nothing is run."""
     from agentforge.app.permissions import explain as find_out
     from agentforge.surfaces.cli.pages.permissions import decision_fields, print_decision
     from agentforge.surfaces.cli.printing import print_json
@@ -202,6 +212,6 @@ def explain(  # noqa: PLR0913  each is an option
         print_json({**decision_fields(found.decision, found.mode), "read_as": read_as})
         return 0
     if found.line and len(command) > 1:
-        say("read as a line of shell")
+        say("read as a shell line")
     print_decision(found.decision)
     return 0

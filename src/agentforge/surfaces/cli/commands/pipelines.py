@@ -23,11 +23,11 @@ Examples:
   agentforge pipelines show implement --lane small
   agentforge pipelines validate .agentforge/agents/software_developer.yaml
 
-A project's own files are read from its last commit, as a task reads them; `validate` reads a file as it
-is."""
+A project's own files are read from its last commit, as a task reads them; `validate` reads a file from
+disk."""
 )
 def pipelines() -> None:
-    """List, draw and check pipelines and the files they are made of."""
+    """List, draw and check pipelines and their files."""
 
 
 @pipelines.command("list")
@@ -69,10 +69,10 @@ def _fields(row: "PipelineRow") -> dict[str, object]:
 
 @pipelines.command("show")
 @click.argument("name")
-@click.option("--lane", help="Only this lane; all of them if left out.")
+@click.option("--lane", help="Only this lane; all lanes by default.")
 @json_option
 def show(*, name: str, lane: str | None, as_data: bool) -> int:
-    """Draw the stages of the pipeline NAME: who works, what is owed, what judges it, and the ways back."""
+    """Draw the stages of pipeline NAME: the role, what it must produce, the gates, and the ways back."""
     from agentforge.app.catalogues import draw_pipeline
     from agentforge.surfaces.cli.printing import print_json
 
@@ -107,8 +107,8 @@ def show(*, name: str, lane: str | None, as_data: bool) -> int:
 def validate(*, file: Path, as_data: bool) -> int:
     """Check FILE as a project's own role, stage, pipeline, contract or stage configuration.
 
-    It is checked as it is now, beside the other files of its repository: alone, and in every lane that uses
-    it. What kind of file it is, is told by its folder, or else by what it says.
+    The file is checked as it is on disk: on its own, and in every lane that uses it, together with the other
+    files of its repository. Its folder tells what kind of file it is, or else its contents.
     """
     from agentforge.app.catalogues import check_file
     from agentforge.surfaces.cli.printing import print_json, print_text
@@ -122,7 +122,7 @@ def validate(*, file: Path, as_data: bool) -> int:
             print_text(fault)
     else:
         valid = f"valid as {found.place}"
-        said = "says nothing yet: every line is a comment" if found.says_nothing else valid
+        said = "empty so far: every line is a comment" if found.says_nothing else valid
         print_text(f"{file}: {said}.")
         for warning in found.warnings:
             print_text(f"warning: {warning}")
@@ -134,7 +134,7 @@ def _catalogue_here() -> "ProjectCatalogue":
 
     found = project_catalogue(Path.cwd())
     if found.uncommitted:
-        say(f"not committed, so not counted: {', '.join(found.uncommitted)}", err=True)
+        say(f"not committed, so not used: {', '.join(found.uncommitted)}", err=True)
     return found
 
 

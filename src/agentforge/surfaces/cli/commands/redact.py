@@ -16,11 +16,11 @@ Examples:
   agentforge redact .env
   git diff | agentforge redact
 
-What looks like a secret becomes [REDACTED:kind]; nothing else changes. The file itself is left as it is."""
+What looks like a secret becomes [REDACTED:kind]; nothing else changes. The file itself is not changed."""
 )
 @click.argument("file", required=False, type=click.Path(path_type=Path, allow_dash=True))
 def redact(*, file: Path | None) -> int:
-    """Copy FILE, or what comes in, without its secrets."""
+    """Copy FILE, or standard input, without its secrets."""
     from codecs import getincrementaldecoder
 
     from agentforge.core.errors import UsageError

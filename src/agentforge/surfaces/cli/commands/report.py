@@ -15,7 +15,7 @@ Examples:
   agentforge report task-20300131-add-a-version-flag --envelope proof.json
   agentforge report task-20300131-add-a-version-flag --json
 
-The envelope is what the seal at the tip of the branch carries. Where the commits are squashed, keep it as a
+The envelope is what the seal at the tip of the branch contains. If you squash the commits, keep it as a
 file: `agentforge verify FILE` checks it against the tree."""
 )
 @task_argument
@@ -26,7 +26,7 @@ file: `agentforge verify FILE` checks it against the tree."""
 )
 @json_option
 def report(*, task: str | None, envelope: Path | None, as_data: bool) -> int:
-    """Print what TASK proved, and what it did not; of the newest task if it is left out."""
+    """Print what TASK, or the newest task, proved, and what it did not."""
     from dataclasses import asdict
 
     from agentforge.app.proof_report import proof_report, write_envelope

@@ -16,16 +16,16 @@ Examples:
   agentforge resolve ESC-003 --answer allow
   agentforge resolve ESC-001 --abort
 
-Where a call waits for permission, the answers are allow, always and deny; any other words deny it and are
-passed on. The first answer counts. Without --task the one task that waits for this answer is meant.
-`agentforge escalations show ID` shows all that led to the question."""
+To a question for permission the answers are allow, always and deny; any other text denies the call and is
+passed to the model. The first answer counts. Without --task, it is the one task that is waiting for this
+answer. `agentforge escalations show ID` shows everything that led to the question."""
 )
 @click.argument("escalation", metavar="ID")
 @task_option
 @click.option("--answer", help="One of the options, or your own words.")
 @click.option("--abort", is_flag=True, help="Answer by ending the task; its work is kept.")
 @click.option(
-    "--no-drive", is_flag=True, help="Put the answer on record only; `agentforge continue` goes on later."
+    "--no-drive", is_flag=True, help="Only record the answer; `agentforge continue` resumes the task later."
 )
 @click.option(
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
@@ -62,9 +62,9 @@ def resolve(
     if as_data:
         tell(found, as_data=True)
     elif ended:
-        say(f"{identity} is answered: {found.task_id} is aborted; its work is kept.")
+        say(f"{identity} answered: {found.task_id} is aborted; its work is kept.")
     elif free:
-        say(f"{identity} is answered. `agentforge continue {found.task_id}` goes on.")
+        say(f"{identity} answered. `agentforge continue {found.task_id}` resumes the task.")
     else:
-        say(f"{identity} is answered; the driver of {found.task_id} goes on.")
+        say(f"{identity} answered; the process that runs {found.task_id} continues.")
     return 0

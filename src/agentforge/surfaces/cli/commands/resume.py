@@ -21,28 +21,26 @@ Examples:
   agentforge continue task-20300131-add-a-version-flag
   agentforge continue --strict
 
-TASK may be any unambiguous beginning of a task's name or its place in `agentforge status` (@1, @2), and is
-the newest task if left out. A task that was
-killed just
-goes on; one that failed or was aborted is resumed at the first stage without an accepted result. Flags
-that allow something take the place of those that the task was started with.""",
+TASK is the beginning of a task's name, or its place in `agentforge status` (@1, @2); the newest task
+by default. A task that was killed continues where it stopped; one that failed or was aborted resumes at the
+first stage without an accepted result. Permission flags replace those that the task was started with.""",
 )
 @task_argument
 @permission_flags
 @click.option(
     "--engine",
     type=click.Choice(["local", "temporal"]),
-    help="What runs the task; as before if left out.",
+    help="What runs the task; the same as before by default.",
 )
 @click.option(
     "--take-over",
     is_flag=True,
-    help="Drive it from here, or by the other engine, once it is proved that nothing runs.",
+    help="Run it from here, or on the other engine, once it is certain that nothing else runs it.",
 )
 @click.option(
     "--detach",
     is_flag=True,
-    help="End while its calls wait for a batch; for the engine temporal: do not follow.",
+    help="Return while calls wait for a batch; with Temporal: do not follow.",
 )
 @click.option(
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."

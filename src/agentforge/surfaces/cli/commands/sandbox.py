@@ -36,22 +36,22 @@ Examples:
 
 The checkout is read-only unless --write names a directory; .git, .agentforge, hooks and CI files stay
 read-only even then.
-Nothing of your environment is passed on. The network is a proxy that knows the named hosts alone: HOST,
+Your environment variables are not passed on. The network is a proxy that reaches only the named hosts: HOST,
 HOST:PORT or *.SUFFIX.
-Output is shown as it comes. The exit code is the command's own; 124 if its time was up.""",
+The exit code is the command's own, or 124 if it timed out.""",
 )
 @click.option(
     "--write",
     metavar="DIR",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="A directory that the command may change.",
+    help="A directory that the command may write to.",
 )
 @click.option(
     "--network",
     metavar="HOST",
     multiple=True,
-    help="A host that it may reach. An agent's command may reach none by itself.",
+    help="A host that the command may reach. An agent's commands reach none.",
 )
 @click.option(
     "--timeout",
@@ -59,7 +59,7 @@ Output is shown as it comes. The exit code is the command's own; 124 if its time
     type=click.FloatRange(min=0.1),
     default=600,
     show_default=True,
-    help="Seconds until it is ended.",
+    help="Seconds until the command is stopped.",
 )
 @click.option(
     "--sandbox",
@@ -99,15 +99,15 @@ def run(
     shown.end()
     for place in dict.fromkeys(found.refused):
         say(
-            f"sandbox: {place} was asked for and is not on the list; `--network {place}` would allow it",
+            f"sandbox: a connection to {place} was blocked; `--network {place}` would allow it",
             err=True,
         )
     for name in found.mended:
         say(f"sandbox: {name} was removed: it would run later, outside the sandbox", err=True)
     if found.done.timed_out:
-        say(f"sandbox: ended after {timeout_s:g} s", err=True)
+        say(f"sandbox: timed out after {timeout_s:g} s", err=True)
     if found.done.beyond:
-        say(f"sandbox: ended, out of bounds: {found.done.beyond}", err=True)
+        say(f"sandbox: stopped, over its limits: {found.done.beyond}", err=True)
     return found.code
 
 

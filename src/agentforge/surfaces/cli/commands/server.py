@@ -15,7 +15,7 @@ Examples:
   agentforge server dev"""
 )
 def server() -> None:
-    """Run what the Temporal engine needs."""
+    """Run a Temporal server for this machine."""
 
 
 @server.command(
@@ -25,19 +25,19 @@ Examples:
   agentforge server dev --port 7300 --ui-port 8300
   agentforge server dev --db try.db
 
-The `temporal` on PATH is used, else that of the extra `temporal-dev`; nothing is downloaded. It listens where
-`temporal: address` of your config.yaml or TEMPORAL_ADDRESS says, else on 127.0.0.1:7233, for this machine
-only. The database lies in your AgentForge directory and outlives the server. Not for production."""
+Uses the `temporal` on PATH, or the one of the extra `temporal-dev`; nothing is downloaded. It listens on the
+`temporal: address` of your config.yaml or on TEMPORAL_ADDRESS, by default on 127.0.0.1:7233, for this machine
+only. The database is in your AgentForge directory and outlives the server. Not for production."""
 )
 @click.option(
-    "--port", type=click.IntRange(1, 65535), help="Listen on 127.0.0.1 and this port, whatever is configured."
+    "--port", type=click.IntRange(1, 65535), help="Listen on this port of 127.0.0.1, whatever is configured."
 )
 @click.option("--ui-port", type=click.IntRange(1, 65535), help="Also serve a web page on this port.")
 @click.option(
     "--db",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The database; made if it is not there.",
+    help="The database file; created if it does not exist.",
 )
 def dev(*, port: int | None, ui_port: int | None, db: Path | None) -> int:
     """Start a development server, until stopped."""
@@ -55,11 +55,11 @@ def dev(*, port: int | None, ui_port: int | None, db: Path | None) -> int:
     def ready() -> None:
         say(f"server: {server.address}, namespace {server.namespace}, database {server.database}")
         if found.is_open:
-            say("server: other machines reach it there; who does can see requests and end workflows")
+            say("server: other machines can reach it, see requests and end workflows")
         if ui_port is not None:
-            say(f"server: the page is at 127.0.0.1:{ui_port}")
+            say(f"server: web page at 127.0.0.1:{ui_port}")
         if not found.is_configured:
-            say(f"server: for the others, `export TEMPORAL_ADDRESS={server.address}`")
+            say(f"server: in other terminals, `export TEMPORAL_ADDRESS={server.address}`")
         say(
             "server: next, `agentforge worker` in another terminal, then `agentforge start … --engine "
             "temporal`"

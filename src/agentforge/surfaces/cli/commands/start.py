@@ -40,17 +40,15 @@ def _start_flags(command: F) -> F:
     """The options that every way to start has."""
     options = (
         click.option(
-            "--lane", type=click.Choice(LANES), help="How many stages; chosen from the request if left out."
+            "--lane", type=click.Choice(LANES), help="How many stages; by default chosen from the request."
         ),
         click.option(
             "--mode",
             type=click.Choice(MODES),
             help="How much effort; plan and audit change no files. Usually balanced.",
         ),
-        click.option(
-            "--base", metavar="REF", help="The commit to start from; the one that is checked out if left out."
-        ),
-        click.option("--model", metavar="SPEC", help="PROVIDER:NAME for every call; your tiers if left out."),
+        click.option("--base", metavar="REF", help="The commit to start from; HEAD by default."),
+        click.option("--model", metavar="SPEC", help="PROVIDER:NAME for every call; your tiers by default."),
         click.option(
             "--sandbox",
             type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]),
@@ -66,17 +64,17 @@ def _start_flags(command: F) -> F:
         click.option(
             "--batch",
             is_flag=True,
-            help="Send calls in batches where the provider has them: half the price, but hours.",
+            help="Send calls in batches where the provider has them: half the price, but it takes hours.",
         ),
         click.option(
             "--deadline",
             metavar="DURATION",
-            help="Send a call live when its batch takes longer, such as 90m.",
+            help="Send a call live if its batch takes longer than this, such as 90m.",
         ),
         click.option(
             "--detach",
             is_flag=True,
-            help="With --batch: end while batches wait. With --engine temporal: do not follow.",
+            help="With --batch: return while batches wait. With --engine temporal: do not follow.",
         ),
         click.option(
             "--json",
@@ -100,9 +98,9 @@ Examples:
   agentforge start --file request.md
   gh issue view 12 | agentforge start -
 
-Without REQUEST your editor opens. Pipeline, lane and mode are found from the request where they are left
-out, and shown with the reason. The answer of `implement` is a branch, agentforge/TASK; that of `design` is
-a specification. Your checkout is never touched and nothing is merged."""
+Without REQUEST your editor opens. Pipeline, lane and mode are chosen from the request unless you set them,
+and shown with the reason. The result of `implement` is the branch agentforge/TASK, that of `design` a
+specification. Your checkout is never touched and nothing is merged."""
 )
 @request_argument
 @click.option(
@@ -122,13 +120,13 @@ Examples:
   agentforge design "Let the parser understand fractions" --model openai:NAME
   agentforge design "A plugin system" --mode heavy --budget 2.50
 
-The same as `agentforge start --pipeline design`. The answer is a file; no branch is made and nothing is
+The same as `agentforge start --pipeline design`. The result is a file; no branch is created and nothing is
 changed."""
 )
 @request_argument
 @_start_flags
 def design(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
-    """Turn REQUEST into a specification, read for security; change nothing."""
+    """Turn REQUEST into a specification with a security review; change nothing."""
     return _start(request_of(words, file, "design"), "design", flags)
 
 
@@ -138,12 +136,12 @@ Examples:
   agentforge implement "Let the parser understand fractions" --model openai:NAME
   agentforge implement "Fix the rounding in total()" --lane hotfix --mode fast
 
-The same as `agentforge start --pipeline implement`. The answer is a branch, agentforge/TASK."""
+The same as `agentforge start --pipeline implement`. The result is the branch agentforge/TASK."""
 )
 @request_argument
 @_start_flags
 def implement(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
-    """Turn REQUEST into a verified branch, whatever its words."""
+    """Turn REQUEST into a verified branch, however it is worded."""
     return _start(request_of(words, file, "implement"), "implement", flags)
 
 
@@ -190,7 +188,7 @@ def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
         if expected := forecast(task):
             screen.line(f"  {expected.sentence}", "quiet")
         if state.request != request:
-            screen.line("  what reads like a secret in the request was left out", "caught")
+            screen.line("  removed from the request: text that looks like a secret", "caught")
         if dirty:
             screen.line(
                 "  uncommitted changes are not part of the task; it starts from commit "

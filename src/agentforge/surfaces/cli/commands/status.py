@@ -92,7 +92,7 @@ def _show_list(*, everywhere: bool, as_data: bool) -> int:
         )
     elif not summaries:
         where = "on this machine" if everywhere else "in this repository"
-        say(f'There is no task {where} yet. Start one with `agentforge start "…"`.')
+        say(f'No tasks {where} yet. Start one with `agentforge start "…"`.')
     elif on_terminal():
         draw(board(summaries, utc_now(), screen_width(or_else=80)))
     else:
@@ -195,5 +195,5 @@ def _show_one(task: "OpenTask", *, detail: bool, as_data: bool) -> int:
     if detail:
         say("\n".join(summary_lines(summary)))
     if summary["stopped"]:
-        say(f"stopped: no process works on it; `agentforge continue {task.task_id}` goes on")
+        say(f"stopped: no process is running it; `agentforge continue {task.task_id}` resumes it")
     return 0

@@ -20,19 +20,17 @@ Examples:
   agentforge verify origin/agentforge/task-20300131-add-a-version-flag --require-signature
   agentforge verify envelope.json --at main
 
-Checks the chain of the journal and every hash that it names; with --rerun the recorded verdicts are given
-again. On a clone that has only the branch, or with an envelope that was kept as a file, it checks what those
-state: the commits, their trees, and who signed."""
+Checks the hash chain of the journal and every hash that it names; with --rerun, everything is also judged
+again. On a clone that has only the branch, or for an envelope that was kept as a file, it checks what those
+contain: the commits, their trees, and who signed."""
 )
 @target_argument
-@click.option("--rerun", is_flag=True, help="Give the recorded verdicts again, in the sandbox.")
-@click.option("--at", help="With FILE: the commit whose tree it is about. Default: HEAD.")
-@click.option(
-    "--require-signature", "signed", is_flag=True, help="Fail unless somebody whom you trust has signed."
-)
+@click.option("--rerun", is_flag=True, help="Judge everything again in the sandbox, and compare.")
+@click.option("--at", help="With FILE: the commit to check it against. Default: HEAD.")
+@click.option("--require-signature", "signed", is_flag=True, help="Fail unless someone you trust has signed.")
 @json_option
 def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
-    """Check the proof of TASK, of BRANCH, or of an envelope in FILE; of the newest task if left out."""
+    """Check the proof of TASK, of BRANCH, or of an envelope in FILE. Without one, it is the newest task."""
     from agentforge.app import proof
     from agentforge.app.tasks import known_task
     from agentforge.core.errors import UsageError
@@ -40,7 +38,9 @@ def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_
     here = Path.cwd()
     if target is not None and Path(target).is_file():
         if rerun:
-            raise UsageError("An envelope has nothing to run again.", "Verify the task where it was made.")
+            raise UsageError(
+                "An envelope alone cannot be run again.", "Run `agentforge verify` where the task was run."
+            )
         found = proof.verify_file(here, Path(target), at=at or "HEAD", require_signature=signed)
         return _show(found.task, found.findings, as_data=as_data)
     if at is not None:
@@ -53,8 +53,8 @@ def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_
         if cloned is not None:
             if rerun:
                 raise UsageError(
-                    "This clone has the branch alone: there is no record to run again.",
-                    "Verify the task where it was made.",
+                    "This clone has only the branch: there is no record to run again.",
+                    "Run `agentforge verify` where the task was run.",
                 )
             return _show(cloned.task, cloned.findings, as_data=as_data)
     return _verify_task(here, target, rerun=rerun, signed=signed, as_data=as_data)
@@ -96,14 +96,14 @@ def _verify_task(here: Path, target: str | None, *, rerun: bool, signed: bool, a
     if not branched:
         say(nothing_changed(state))
         say(
-            f"Its record does not hold: {', '.join(wrong)}"
+            f"Its record does not match: {', '.join(wrong)}"
             if wrong
-            else "What it wrote is as recorded; there is nothing to run."
+            else "What it wrote matches the record; there is nothing to run."
         )
     elif wrong:
         say(f"{task.task_id}: the proof does not hold: {', '.join(wrong)}")
     else:
-        rest = "." if rerun else "; --rerun also gives the recorded verdicts again."
+        rest = "." if rerun else "; --rerun also judges everything again."
         say(f"{task.task_id}: the proof holds ({_signed(findings)}){rest}")
     return 1 if wrong else 0
 
@@ -123,9 +123,9 @@ def _show(task: str, findings: "list[Finding]", *, as_data: bool) -> int:
     _print_rows(findings)
     name = brief(task, 100)
     if wrong:
-        say(f"{name}: what is stated does not hold: {', '.join(wrong)}")
+        say(f"{name}: the proof does not hold: {', '.join(wrong)}")
     else:
-        say(f"{name}: what is stated holds ({_signed(findings)}). Nothing was run here.")
+        say(f"{name}: what the branch says of itself holds ({_signed(findings)}). Nothing was run here.")
     return 1 if wrong else 0
 
 
@@ -141,6 +141,4 @@ def _wrong(findings: "list[Finding]") -> list[str]:
 
 
 def _signed(findings: "list[Finding]") -> str:
-    return next(
-        (item.text for item in findings if item.row == "signature"), "integrity only, signed by nobody"
-    )
+    return next((item.text for item in findings if item.row == "signature"), "integrity only, not signed")

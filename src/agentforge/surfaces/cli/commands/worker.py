@@ -16,15 +16,14 @@ Examples:
 
 Address, namespace, TLS and key come from `temporal:` in your config.yaml, or TEMPORAL_ADDRESS,
 TEMPORAL_NAMESPACE and
-TEMPORAL_API_KEY. Models are asked with the keys of this worker. Ctrl-C lets what runs finish for some
-seconds, then ends
-it; a second Ctrl-C ends it at once. What was not recorded is done again. A worker that starts again on
-this machine goes on with the tasks of one that died."""
+TEMPORAL_API_KEY. Models are called with this worker's keys. Ctrl-C gives running work a few seconds
+to finish; a second Ctrl-C stops it at once. Whatever was not recorded is done again. A worker that restarts
+on this machine resumes the tasks of one that died."""
 )
 @click.option(
     "--queue",
     metavar="NAME",
-    help="The queue to take tasks from; `agentforge` if nothing else is configured.",
+    help="The queue to take tasks from; `agentforge` by default.",
 )
 @click.option(
     "--max-concurrent",
@@ -32,10 +31,10 @@ this machine goes on with the tasks of one that died."""
     type=click.IntRange(min=1),
     default=16,
     show_default=True,
-    help="How many effects run at once.",
+    help="How many pieces of work run at once.",
 )
 def worker(*, queue: str | None, max_concurrent: int) -> int:
-    """Work on tasks of the Temporal engine until stopped."""
+    """Run tasks from a Temporal server until stopped."""
     from agentforge.app.connection import need_temporal
 
     need_temporal()
@@ -82,7 +81,7 @@ def _end_at_once(say: Callable[[str], None]) -> NoReturn:
     """As if killed: what was not recorded is done again, by whoever has this place next."""
     from agentforge.system.processes import kill_all
 
-    say("ends at once; what was not recorded is done again")
+    say("stopping at once; whatever was not recorded is done again")
     kill_all()
     os._exit(130)
 

@@ -147,7 +147,7 @@ def _open_lines(place: int, summary: Summary, now: datetime) -> "list[Text]":
         head = _head(place, mark, summary, f"{stage:<9} {_bar(summary)} {_percent(summary):>4}  {elapsed:>7}")
         tail = "  ".join(_facts(summary, now))
         if summary["stopped"]:
-            tail = f"Stopped: `agentforge continue {summary['task_id']}` goes on"
+            tail = f"Stopped: `agentforge continue {summary['task_id']}` resumes it"
     lines = [head, Text(f"  {safe(_quoted(summary, 300))}")]
     return (
         [*lines, Text(f"  {tail}", style="yellow" if asked or summary["stopped"] else "dim")]

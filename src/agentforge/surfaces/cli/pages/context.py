@@ -45,7 +45,7 @@ def reuse_line(report: ContextReport) -> str:
     if not report.task:
         return f"the next step of the stage can reuse {report.reusable:,} tokens of it ({percent} %)"
     if not report.like:
-        return "no earlier step begins with any of it, so a cache has nothing to reuse"
+        return "no earlier step begins like this one, so a cache has nothing to reuse"
     return f"a cache can reuse {report.reusable:,} tokens ({percent} %), which step {report.like} began with"
 
 

@@ -58,12 +58,15 @@ def lost_page(lost: LostTask) -> str:
     """The page about a lost host: what is known, and the commands that help."""
     task, recorded = lost.task.state.task_id, lost.task.journal.times.updated_at
     ways = (
-        ("agentforge worker", "on that host, as the same user: the task goes on by itself, nothing is lost"),
+        (
+            "agentforge worker",
+            "on that host, as the same user: the task continues by itself, nothing is lost",
+        ),
         (
             f"agentforge continue {task} --take-over",
-            "any other host that sees the repository begins it anew from what is recorded",
+            "another host that sees the repository restarts it from the record",
         ),
-        (f"agentforge continue {task} --engine local --take-over", "this command drives it"),
+        (f"agentforge continue {task} --engine local --take-over", "run it with this command"),
         (f"agentforge abort {task}", "end it; its work is kept"),
     )
     return "\n".join(
@@ -72,7 +75,7 @@ def lost_page(lost: LostTask) -> str:
             "",
             "Question",
             f"  {lost.holdup.sentence}",
-            "  Shall its host come back, or another one go on?",
+            "  Will its host come back, or should another one take over?",
             "",
             "What you can type",
             *(f"  {command}\n      {what}" for command, what in ways),

@@ -89,10 +89,10 @@ def _understood(files: TaskFiles, state: State, escalation: Escalation) -> Itera
     for reason in state.risen:
         yield _row("lane rose", reason)
     agreed = specification(files, state)
-    yield _row("specification", str(agreed["title"]) if agreed else "none is accepted yet")
+    yield _row("specification", str(agreed["title"]) if agreed else "none accepted yet")
     wanted = agreed.get("requirements")
     yield from (_row("", str(item)) for item in (wanted if isinstance(wanted, list) else []))
-    yield _row("baseline", state.baseline.summary if state.baseline else "not taken yet")
+    yield _row("baseline", state.baseline.summary if state.baseline else "not run yet")
     run = asking(state, escalation)
     if run is not None and run.check is not None:
         yield _row("last check", run.check.summary)
@@ -114,7 +114,7 @@ def _understood(files: TaskFiles, state: State, escalation: Escalation) -> Itera
 def _branch(report: TaskReport) -> str:
     state = report.state
     if report.tip is None:
-        return "none yet: no file is changed by an accepted stage"
+        return "none yet: no accepted stage has changed a file"
     last = report.stat.splitlines()[-1].strip() if report.stat else "no change yet"
     return f"{report.branch} at {report.tip[:12]}, from {state.base_commit[:12]}: {last}"
 

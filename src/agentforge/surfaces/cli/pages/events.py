@@ -90,13 +90,13 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case AskAnswered():
             return _answer(event, state)
         case AskTicketed(run, _, ticket):
-            return f"  {_whose(run)}asked in batch {brief(ticket, 80)}"
+            return f"  {_whose(run)}sent in batch {brief(ticket, 80)}"
         case AskPromoted(run):
             return f"  {_whose(run)}the batch is late, so the call is sent live"
         case AskLost(run, _, reserved):
             return (
-                f"  {_whose(run)}a call was lost with the last driver: on the bill as unaccounted, "
-                f"at most {reserved.tokens:,} tokens"
+                f"  {_whose(run)}a call was lost when the last "
+                f"process stopped: billed as unaccounted, at most {reserved.tokens:,} tokens"
             )
         case AskFailed(run, _, kind, message, _, retry):
             return f"  {_whose(run)}the model did not answer ({kind}): {brief(message)}" + (
@@ -125,7 +125,7 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case RevisionAsked(stage, revision):
             return _revision(stage, revision, state)
         case RedReopened(stage, why):
-            return f"the locked tests are opened again in stage {stage}: {brief(why.reason)}"
+            return f"the locked tests are reopened in stage {stage}: {brief(why.reason)}"
         case StageAccepted():
             return _accepted(event, state)
         case TaskDelivered("", _):
@@ -296,7 +296,7 @@ def _gate(event: GateJudged, state: State) -> str:
         "not_run": "could not run, so it has not passed",
         "blocked": "blocks",
         "split": "is split: some approve, some block",
-        "unread": "waits: the rest of the change is read in parts",
+        "unread": "waits: the rest of the change is reviewed in parts",
     }
     head = f"  gate {event.gate} {words[event.status]}"
     if event.status != "passed":
@@ -312,7 +312,7 @@ def _approval(stage: Stage, state: State) -> str:
     if stage.review_mode == "advisory":
         return ": the review is advisory; its notes are kept"
     if any(run.name == ARBITER for run in state.panel):
-        return ": the arbiter approves, and the dissent is on record"
+        return ": the arbiter approves; the dissent is recorded"
     readers = ([stage.role] if stage.own_reader and stage.role else []) + [run.name for run in state.panel]
     return f": approved by {', '.join(readers)}"
 

@@ -31,7 +31,7 @@ def print_decision(decision: Permission) -> None:
         for reason in each.reasons:
             print_text(f"               {brief(reason, 160)}")
     if assessment.line.problem:
-        print_text(f"     not a proper line: {assessment.line.problem}")
+        print_text(f"     not valid shell: {assessment.line.problem}")
     print_text(f"risk      {decision.risk}")
     print_text(f"decision  {decision.verdict}: {brief(decision.reason, 300)}")
 

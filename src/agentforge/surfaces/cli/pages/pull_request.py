@@ -17,10 +17,10 @@ def as_markdown(report: ProofReport) -> str:
         f"## {_text(report.request.splitlines()[0] if report.request else report.task_id, 120)}",
         _matrix(report),
         _section("Not proved by a test", [_text(line) for line in report.not_proved_by_test]),
-        _section("Old tests given up", [_given_up(row) for row in report.superseded]),
+        _section("Old tests dropped", [_given_up(row) for row in report.superseded]),
         _section("Not checked", [_text(line) for line in report.not_checked] or ["nothing was left out"]),
         _section("Assumptions", [_text(line) for line in report.assumptions]),
-        _section("To look at", [_flag(flag) for flag in report.flags]),
+        _section("Worth a look", [_flag(flag) for flag in report.flags]),
         _section("Reviews", [_review(row) for row in report.reviews]),
         _proof(report),
     ]

@@ -1,5 +1,6 @@
 """Where a task stands when a command ends: branch, diff, proof, bill or question, and what to type next."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -89,8 +90,8 @@ def _changed(report: TaskReport) -> Json:
     }
 
 
-def as_text(report: TaskReport) -> str:
-    """The text that a command ends with: result, cost and next commands."""
+def as_text(report: TaskReport, commands: Sequence[str] | None = None) -> str:
+    """The text that a command ends with: result, cost and next commands, unless others are given."""
     state = report.state
     match state.status:
         case "completed" if report.changes_nothing:
@@ -108,7 +109,7 @@ def as_text(report: TaskReport) -> str:
             parts = [f"Aborted: {state.task_id}. Its work is kept.", _so_far(report)]
         case _ if waits_for_batch(state):
             parts = [
-                f"{state.task_id} waits for a batch; `agentforge continue {state.task_id}` collects it.",
+                f"{state.task_id} is waiting for a batch; `agentforge continue {state.task_id}` collects it.",
                 _so_far(report),
             ]
         case _:
@@ -116,7 +117,7 @@ def as_text(report: TaskReport) -> str:
     if state.flagged:
         parts.append(_flagged(state))
     costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}"
-    next_lines = "Next:\n" + "\n".join(f"  {line}" for line in next_commands(report))
+    next_lines = "Next:\n" + "\n".join(f"  {line}" for line in commands or next_commands(report))
     return "\n".join([*parts, costs, "", next_lines])
 
 
@@ -211,7 +212,7 @@ def _document(report: TaskReport) -> str:
     told = (
         _deliverable(report.deliverable)
         if report.deliverable
-        else "  result    cannot be read; `agentforge verify` says more"
+        else "  result    cannot be read; `agentforge verify` says why"
     )
     read = "".join(f"\n  review    {line}" for line in _reviews(report.evidence))
     return f"{told}{read}\n  branch    none: the pipeline {report.state.pipeline.name} changes no file"
@@ -246,7 +247,7 @@ def _so_far(report: TaskReport) -> str:
     if report.tip is None:
         return "  branch    none yet: no accepted stage has changed a file"
     last = report.stat.splitlines()[-1].strip() if report.stat else "no change yet"
-    return f"  branch    {report.branch} at {report.tip[:12]}, as far as it came: {last}{_kept(report.state)}"
+    return f"  branch    {report.branch} at {report.tip[:12]}, so far: {last}{_kept(report.state)}"
 
 
 def _kept(state: State) -> str:
@@ -256,7 +257,7 @@ def _kept(state: State) -> str:
 def _proof(report: TaskReport) -> str:
     evidence = report.evidence
     if not evidence:
-        return "  proof     the evidence cannot be read; `agentforge verify` says more"
+        return "  proof     the evidence cannot be read; `agentforge verify` says why"
     lines = _kind(evidence)
     for item in evidence.get("requirements", []):
         lines.append(f"{item['id']} {brief(str(item.get('description') or ''), 100)}")
@@ -273,7 +274,7 @@ def _proof(report: TaskReport) -> str:
     lines += [brief(str(line)) for line in evidence.get("mutants") or []]
     lines += [brief(str(line), 200) for line in evidence.get("examined") or []]
     lines += [
-        f"old test given up: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
+        f"old test dropped: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
         f"{brief(str(row['reason']), 200)}"
         for row in evidence.get("superseded") or []
     ]
@@ -346,6 +347,6 @@ def _reviews(evidence: dict[str, Any]) -> list[str]:
 def _sandbox(name: str) -> str:
     """Which walls stood. What each of them guarantees is in the evidence, and `agentforge init` says it."""
     return {
-        "none": "none: asked for with --sandbox none",
+        "none": "none, because of --sandbox none",
         "landlock": "landlock (bubblewrap, where it works, is stronger)",
     }.get(name, name)

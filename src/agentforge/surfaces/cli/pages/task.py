@@ -53,7 +53,7 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
 
 
 def _derived(path: Path) -> str:
-    """What is said of a document that nobody was asked to write."""
+    """What is said of a document that is not required."""
     return " (derived)" if is_derived(path) else ""
 
 
@@ -95,7 +95,7 @@ def _progress(state: State, item: Planned) -> str:
 def _baseline(state: State) -> str:
     if state.baseline:
         return state.baseline.summary
-    return "not taken" if state.delivered else "not taken yet"
+    return "not taken" if state.delivered else "not run yet"
 
 
 def _branch(report: TaskReport) -> str:

@@ -71,19 +71,23 @@ def allowance(state: State) -> str:
 _SKIPPED = {
     "no_ambiguities": "the request leaves nothing open",
     "trivial_change": "the change is trivial",
+    "nothing_worse": "nothing got harder to read or was copied",
+    "no_test_owed": "the request asks for no new behaviour",
+    "only_tests": "the request asks for tests alone",
+    "no_changelog": "the project keeps no changelog",
     "spec_provided": "a specification was given",
     "tests_provided": "tests were given",
 }
 
 
 def skip_reason(condition: str) -> str:
-    """Why a stage was skipped: the condition that held, in words where it is a single fact."""
-    return _SKIPPED.get(condition, brief(condition))
+    """Why a stage was skipped: the facts that held, in words."""
+    return brief(" and ".join(_SKIPPED.get(fact, fact) for fact in condition.split(", ")))
 
 
 def kept_branches(kept: Iterable[str]) -> list[str]:
     """A line for each branch that this task found taken or moved, and left alone."""
-    return [f"{branch} is not where this task left it, or is checked out: kept as it is" for branch in kept]
+    return [f"{branch} is not where this task left it, or is checked out: not touched" for branch in kept]
 
 
 def command(*words: str) -> str:
