@@ -1,37 +1,25 @@
 """Dollars of the same work: fresh contexts of a fixed size, live and in batches, against one conversation
 that grows and is cached.
 
-Nothing is sent: the sizes below are multiplied with the published prices. All of them favour the conversation
-where there is a choice: its cache always hits, it wastes no turn, and nothing in it is ever shown twice; of
-our own calls in a batch none finds a cache.
+Nothing is sent: the sizes that `make effect` measured on recorded readers are multiplied with the published prices. The
+conversation is favoured where there is a choice: its cache always hits, it wastes no turn, and nothing in it is ever
+shown twice; of our own calls in a batch none finds a cache.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from agentforge.models.base import Delivery, Usage
 from agentforge.models.known.prices import Prices, price_list
 from agentforge.models.known.providers import known
+from bench.effect.sizes import Sizes, read_sizes
 from bench.report import Row
 
 STEPS = (8, 25, 40)
 MODELS = ("anthropic:claude-sonnet-4-5", "openai-responses:gpt-5", "google:gemini-2.5-pro")
+LIVE, BATCH = 0.70, 0.35
+"""The most that our calls should cost, against the conversation."""
 STEPS_PER_STAGE = 5
 """So often a stage's unchanging part is written to the cache once and read after that."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Tokens of a step."""
-
-    stable: int = 5000
-    """Role, rules, tools, frame, inputs: the same in every step of a stage."""
-    moving: int = 5000
-    """Working set, notes, failures: never from a cache."""
-    output: int = 700
-    """A reply: the same for both."""
-    result: int = 1800
-    """What the tools answer: a conversation keeps all of it."""
 
 
 def ours(prices: Prices, steps: int, sizes: Sizes, delivery: Delivery) -> int:
@@ -63,8 +51,9 @@ def conversation(prices: Prices, steps: int, sizes: Sizes) -> int:
     return total
 
 
-def measure_money(sizes: Sizes = Sizes()) -> Iterator[Row]:  # noqa: B008 - frozen
+def measure_money() -> Iterator[Row]:
     """One line per model and length; what has no published price is left out."""
+    sizes = read_sizes()
     providers, prices = known({}), price_list({})
     for spec in MODELS:
         name, _, model = spec.partition(":")
@@ -78,8 +67,8 @@ def measure_money(sizes: Sizes = Sizes()) -> Iterator[Row]:  # noqa: B008 - froz
             yield Row(about, "conversation, cached", grown / 1e6, "$")
             yield Row(about, "ours, live", live / 1e6, "$")
             yield Row(about, "ours, batch", batch / 1e6, "$")
-            yield Row(about, "live / conversation", live / grown, "x")
-            yield Row(about, "batch / conversation", batch / grown, "x")
+            yield Row(about, "live / conversation", live / grown, "x", LIVE)
+            yield Row(about, "batch / conversation", batch / grown, "x", BATCH)
 
 
 _DELIVERIES: tuple[Delivery, Delivery] = ("live", "batch")

@@ -167,7 +167,8 @@ def _acted(state: State, run: Run) -> Acted:
     text = f"`{path}` has no line {state.step}" if missed else ""
     digest = ActionDigest("read_file", not missed, path, "no_such_line" if missed else "", text)
     opened = () if missed else (Opened(path, "", start, start + READ_LINES - 1),)
-    return Acted(run.acts[-1], state.tree, (digest,), opened=opened, seen=(f"{state.step:016x}",))
+    mark = (f"{state.step:016x}",)
+    return Acted(run.acts[-1], state.tree, (digest,), opened=opened, seen=mark, came=mark)
 
 
 @contextmanager

@@ -4,6 +4,7 @@
     text         text for people; nothing should be decided by it
     time         a time in UTC, as in RFC 3339
     whole        a whole number
+    number       a number, with a fraction or without
     truth        true or false
     anything     whatever it is
     a|b|c        one of these words
@@ -24,6 +25,7 @@ _PLAIN: Mapping[str, Mapping[str, Any]] = {
     "text": {"type": "string"},
     "time": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)$"},
     "whole": {"type": "integer"},
+    "number": {"type": "number"},
     "truth": {"type": "boolean"},
     "anything": {},
 }

@@ -1,5 +1,5 @@
-"""The command in a process of its own, forked from one that has imported it: most of a short command's time
-is its imports.
+"""The command in a process of its own, forked from one that has imported it and read what is shipped with it:
+that is most of a short command's time.
 
 Directories, variables, output, exit code and death are those of any process. What is about the start of the
 program itself, or about its terminal, starts the installed one; so does a command whose variables Python
@@ -14,10 +14,12 @@ import json
 import mmap
 import os
 import pkgutil
+import pty
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -30,6 +32,7 @@ from agentforge.models import wire
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.surfaces import cli
 from agentforge.surfaces.cli.main import main
+from tests.shipped import read_what_is_shipped
 
 COMMAND = Path(sys.executable).with_name("agentforge")
 TOP = Path(__file__).parents[1]
@@ -64,6 +67,30 @@ def run(words: tuple[str, ...], cwd: Path, env: Mapping[str, str]) -> "subproces
     return subprocess.CompletedProcess([str(COMMAND), *words], code, *said)
 
 
+def at_a_terminal(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> tuple[int, str]:
+    """One command to its end, with a terminal at which nobody types; and what that shows."""
+    keeper, terminal = pty.openpty()
+    shown: list[bytes] = []
+
+    def look() -> None:
+        with contextlib.suppress(OSError):  # nobody holds the terminal any more
+            while piece := os.read(keeper, 65536):
+                shown.append(piece)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    request = json.dumps([list(words), str(cwd), dict(env)]).encode()
+    try:
+        code = _parent().fork(request, (terminal, terminal, terminal))
+    finally:
+        os.close(terminal)
+        looking.join()
+        os.close(keeper)
+    text = b"".join(shown).decode("utf-8", "replace").replace("\r\n", "\n")
+    assert "Traceback" not in text, text
+    return code, text
+
+
 def _read_at_the_start(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name.startswith(_AT_THE_START)}
 
@@ -87,7 +114,7 @@ class _Parent:
             )
         self.socket.settimeout(_LIMIT_S)
 
-    def fork(self, request: bytes, fds: tuple[int, int]) -> int:
+    def fork(self, request: bytes, fds: tuple[int, ...]) -> int:
         socket.send_fds(self.socket, [len(request).to_bytes(4, "big")], fds)
         self.socket.sendall(request)
         try:
@@ -127,7 +154,7 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
 def _serve(connection: socket.socket) -> None:
     """Forks a command per request, and says how it ended."""
     while True:
-        length, fds, _, _ = socket.recv_fds(connection, 4, 2)
+        length, fds, _, _ = socket.recv_fds(connection, 4, 3)
         if not length:
             return
         words, cwd, env = json.loads(_exactly(connection, int.from_bytes(length, "big")))
@@ -146,9 +173,14 @@ def _become(words: list[str], cwd: str, env: dict[str, str], fds: list[int]) -> 
     """From here on this is the command."""
     code = 1
     try:
-        for fd, place in zip(fds, (1, 2), strict=True):
+        for fd, place in zip(fds, (0, 1, 2)[-len(fds) :], strict=True):
             os.dup2(fd, place)
             os.close(fd)
+        if len(fds) == 3:  # a terminal: other streams than those of files
+            sys.stdin, sys.stdout, sys.stderr = (
+                open(place, mode, buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115 - descriptors, to the end
+                for place, mode in enumerate(("r", "w", "w"))
+            )
         os.chdir(cwd)
         os.environ.clear()
         os.environ.update(env)
@@ -188,6 +220,7 @@ def _import_everything() -> None:
         importlib.import_module(module.name)
     with contextlib.suppress(UserError):
         choose("auto")  # what works on this machine is found out once
+    read_what_is_shipped()
     _keep()
 
 

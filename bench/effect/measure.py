@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.app.contexts import ContextReport, recorded_context
+from agentforge.app.contexts import TOOLS, ContextBlock, ContextReport, recorded_context
 from agentforge.app.steps import Step, read_context, steps_of
+from agentforge.context.blocks import LASTING, kind_of
 from agentforge.context.tokens import count_tokens
 from agentforge.languages.symbols import find_symbol
 from agentforge.store.layout import Home, TaskFiles
@@ -43,6 +44,10 @@ class Effect:
     older: int
     """Replies that answered an older context."""
     renewed: int
+    lasting_tokens: int = 0
+    """What of the input stays the same while a stage lasts."""
+    new_tokens: int = 0
+    """What of the rest no earlier step of the task was shown: one conversation would have to be told it, too."""
     problem: str = ""
     """Why the recorded replies do not fit any more."""
 
@@ -83,6 +88,10 @@ def measure(case: Case, stage: Stage, replies: Sequence[Recorded], ended: str, s
         refusals=tuple(caught(steps)),
         older=_older(files, replies, answered),
         renewed=sum(each.renewed for each in replies),
+        lasting_tokens=sum(
+            count_tokens(block.text) for report in reports for block in report.blocks if _lasts(block)
+        ),
+        new_tokens=_new(reports),
         problem=_problem(replies, answered, ended, said),
     )
 
@@ -90,6 +99,20 @@ def measure(case: Case, stage: Stage, replies: Sequence[Recorded], ended: str, s
 def _tokens(report: ContextReport) -> int:
     """Everything that is sent, tools too; without the margin that caps are kept with."""
     return sum(count_tokens(block.text) for block in report.blocks)
+
+
+def _lasts(block: ContextBlock) -> bool:
+    return block.name.startswith(f"{TOOLS}: ") or kind_of(block.name).stays in LASTING
+
+
+def _new(reports: Sequence[ContextReport]) -> int:
+    known: set[str] = set()
+    total = 0
+    for report in reports:
+        lines = {line for block in report.blocks if not _lasts(block) for line in block.text.splitlines()}
+        total += count_tokens("\n".join(sorted(lines - known)))
+        known |= lines
+    return total
 
 
 def _mine(replies: Sequence[Recorded], step: Step, answered: Sequence[Step]) -> Recorded | None:

@@ -118,8 +118,7 @@ def go_on(stage: Stage, replies: tuple[Recorded, ...]) -> subprocess.CompletedPr
     return stage.run("continue", stage.task.task_id, "--json")
 
 
-def status(stage: Stage) -> dict[str, object]:
-    """What the command says about the task."""
+def ended(stage: Stage) -> str:
+    """How the task stands, as the command says it."""
     said = stage.run("status", stage.task.task_id, "--json")
-    found: dict[str, object] = json.loads(said.stdout)
-    return found
+    return str(json.loads(said.stdout)["status"]["state"])

@@ -7,15 +7,17 @@ Whoever answers sees what is printed and nothing else: neither the library, nor 
 """
 
 import argparse
+import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 from agentforge.app.contexts import ContextReport, recorded_context
 from agentforge.app.steps import steps_of
 from agentforge.system import strict_yaml
 from bench.effect.cases import Case, read_cases
 from bench.effect.measure import hash_of, is_answered
-from bench.effect.play import Stage, go_on, set_stage, stage_of, start, status
+from bench.effect.play import Stage, ended, go_on, set_stage, stage_of, start
 from bench.effect.reader import Recorded, read_replies, write_replies
 
 
@@ -40,11 +42,23 @@ def main() -> None:
     else:
         kept = read_replies(case.replies)
         if words.renew:
-            write_replies(case.replies, kept[: words.renew - 1])
-            kept = kept[: words.renew - 1]
+            kept = _dropped(case, stage, kept, words.renew - 1)
         set_stage(case, stage)
         print(start(case, stage, kept).stderr[-1500:])
     show(stage, tools=words.tools)
+
+
+def _dropped(case: Case, stage: Stage, kept: tuple[Recorded, ...], first: int) -> tuple[Recorded, ...]:
+    """The replies before the first that is recorded again; how often those were is kept for the new ones."""
+    counts = [each.renewed + 1 for each in kept[first:]]
+    stage.root.mkdir(parents=True, exist_ok=True)
+    _renewals(stage).write_text(json.dumps({str(first + at): count for at, count in enumerate(counts)}))
+    write_replies(case.replies, kept[:first])
+    return kept[:first]
+
+
+def _renewals(stage: Stage) -> Path:
+    return stage.root / "renewed.json"
 
 
 def _answer(case: Case, stage: Stage) -> None:
@@ -52,8 +66,13 @@ def _answer(case: Case, stage: Stage) -> None:
     if not isinstance(reply, dict | str):
         raise SystemExit("A reply is a mapping or a text.")
     step = steps_of(stage.task)[-1]
+    if not step.context or is_answered(step):
+        raise SystemExit("Nothing waits for a reply now.")
     kept = read_replies(case.replies)
-    new = Recorded(step.stage, step.seat, hash_of(stage.task, step), reply)
+    place = _renewals(stage)
+    counts = json.loads(place.read_text()) if place.is_file() else {}
+    renewed = int(counts.get(str(len(kept)), 0))
+    new = Recorded(step.stage, step.seat, hash_of(stage.task, step), reply, renewed)
     write_replies(case.replies, (*kept, new))
     print(go_on(stage, (*kept, new)).stderr[-1500:])
 
@@ -61,8 +80,8 @@ def _answer(case: Case, stage: Stage) -> None:
 def show(stage: Stage, *, tools: bool) -> None:
     """What waits for a reply, or how it ended."""
     steps = steps_of(stage.task)
-    if not steps or is_answered(steps[-1]):
-        print(f"ENDED: {status(stage).get('status')}")
+    if not steps or not steps[-1].context or is_answered(steps[-1]):
+        print(f"ENDED: {ended(stage)}")
         print(stage.run("status", stage.task.task_id).stdout[-3000:])
         return
     report: ContextReport = recorded_context(stage.task, None)

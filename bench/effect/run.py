@@ -11,8 +11,9 @@ from pathlib import Path
 
 from bench.effect.cases import Case, read_cases
 from bench.effect.measure import Effect, measure
-from bench.effect.play import set_stage, stage_of, start, status
+from bench.effect.play import ended, set_stage, stage_of, start
 from bench.effect.reader import read_replies
+from bench.effect.sizes import write_sizes
 
 RESULT = Path(__file__).resolve().parents[2] / "build" / "effect.json"
 NAMED_CALLS, NAMED_INPUT = 3, 20_000
@@ -43,6 +44,8 @@ def main(names: Sequence[str]) -> int:
         found.append(play(case))
     RESULT.parent.mkdir(parents=True, exist_ok=True)
     RESULT.write_text(json.dumps([asdict(each) for each in found], indent=2) + "\n", encoding="utf-8")
+    if not names and not any(each.problem for each in found):
+        write_sizes(found)
     print(page(found))
     if silent:
         print(f"\nNot recorded yet, so not played: {', '.join(silent)}.")
@@ -56,7 +59,7 @@ def play(case: Case) -> Effect:
     done = start(case, stage, replies)
     if stage.files is None:
         raise SystemExit(f"{case.name} could not be started: {done.stderr}")
-    return measure(case, stage, replies, str(status(stage).get("status")), done.stderr)
+    return measure(case, stage, replies, ended(stage), done.stderr)
 
 
 def page(found: Sequence[Effect]) -> str:

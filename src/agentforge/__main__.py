@@ -2,7 +2,7 @@
 
 import sys
 
-from agentforge.surfaces.cli.main import main
+from agentforge.surfaces.cli.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,6 +14,7 @@ from agentforge.app.models_config import models_config
 from agentforge.app.providers_check import MachineCheck, check_models
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.state import State
+from agentforge.sizing.forecast import Past
 from agentforge.store.site import Site
 
 JOURNALS = Path(__file__).parents[1] / "store" / "journals"
@@ -33,9 +34,13 @@ def test_only_completed_tasks_of_the_lane_are_learned_from(site: Site) -> None:
         place = site.project.tasks / name / "actions.yaml"
         place.parent.mkdir(parents=True)
         place.write_bytes((JOURNALS / f"{name}.yaml").read_bytes())
-    small, hotfix = past_tasks(site, "small", pytest.fail), past_tasks(site, "hotfix", pytest.fail)
-    assert ([past.calls for past in small], [past.calls for past in hotfix]) == ([7], [4])
-    assert past_tasks(site, "full", pytest.fail) == ()
+
+    def past(lane: str, *, early: bool = False) -> tuple[Past, ...]:
+        return past_tasks(site, Pipeline("implement", lane, (), ends_early=early), pytest.fail)
+
+    small, hotfix = past("small"), past("hotfix")
+    assert ([each.calls for each in small], [each.calls for each in hotfix]) == ([7], [4])
+    assert past("full") == past("small", early=True) == ()
     found = forecast_of(site, State(pipeline=Pipeline("implement", "small", ())), pytest.fail)
     assert found is not None
     assert found.tasks == 0

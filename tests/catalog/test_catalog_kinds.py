@@ -136,11 +136,9 @@ def test_the_words_that_decide_are_told() -> None:
 
 def test_the_words_that_decide_are_quoted_as_the_request_has_them() -> None:
     assert asked_for("Let `HTTPServer.run` return  the Port").words == "Let `HTTPServer.run` return the Port"
-    assert asked_for("Refactor all of the Tests").words == "Refactor Tests", (
-        "of a longer clause, what decides"
-    )
+    assert asked_for("Refactor all of the Tests").words == "Refactor the Tests", "what decides, of a clause"
     assert asked_for("Let İstanbul be a City").words.endswith("a City"), "a letter that is two in lower case"
-    assert asked_for("Do it").words == "do it"
+    assert asked_for("Do it").words == "Do it"
 
 
 @every(

@@ -12,6 +12,9 @@ INDEX = CodeIndex.of_texts(
         "src/store/odd.py": "def sorted(items): ...\ndef len(items): ...\n",
         "src/other/keys2.py": "def keys(): ...\n",
         "tests/test_store.py": "class TTLCacheTest:\n    def expire(self): ...\n",
+        "src/public/__init__.py": "from store.keys import hashkey\n",
+        "src/public/lru.py": "from store.lru import *\n",
+        "src/store/table.py": "def do_trim(text): ...\ndef render(rows, show_index=False): ...\nclass Layout: ...\n",
         "README.md": "",
         "go/server.go": "package x\n\nfunc (s *Server) Start() {\n}\n",
     }
@@ -34,6 +37,16 @@ INDEX = CodeIndex.of_texts(
         ("fix keys.py and README.md", ("README.md", "src/store/keys.py"), ()),
         ("Server.Start hangs", (), ("go/server.go::Server.Start",)),
         ("Version 1.2 e.g. of the thing", (), ()),
+        ("Add store.keys.methodkey() for methods", ("src/store/keys.py",), ()),
+        ("Add public.lru.NewCache, please", ("src/store/lru.py",), ()),
+        ("public.hashkey() is slow", (), ("src/store/keys.py::hashkey",)),
+        ("render should support any iterable", (), ("src/store/table.py::render",)),
+        ("Rendering should support any iterable", (), ()),
+        ("The trim filter keeps tabs", (), ("src/store/table.py::do_trim",)),
+        ("The `trim` filter keeps tabs", (), ("src/store/table.py::do_trim",)),
+        ("Numbers are lost with show_index=count(1)", (), ("src/store/table.py::render",)),
+        ("Give the rows of a Layout names", (), ("src/store/table.py::Layout",)),
+        ("Layout the rows", (), ()),
     ],
 )
 def test_a_request_names_what_it_names(
@@ -41,3 +54,9 @@ def test_a_request_names_what_it_names(
 ) -> None:
     facts = tree_facts(request_text, INDEX)
     assert (facts.named_paths, facts.named_symbols) == (paths, symbols), request_text
+
+
+def test_what_is_named_only_to_say_what_for_is_no_place_to_change() -> None:
+    facts = tree_facts("hashkey() should keep its names, so that HTTPStore can show them", INDEX)
+    assert facts.aside == {"src/store/lru.py"}
+    assert not tree_facts("Mend it, so that HTTPStore can show it", INDEX).aside

@@ -32,6 +32,16 @@ def test_what_a_ranked_file_uses_is_ranked_too() -> None:
     assert best.index("pkg/base.py") < best.index("pkg/m0.py")
 
 
+def test_folders_that_tools_made_are_on_no_map_unless_the_request_names_a_file_of_them() -> None:
+    made = "parser.egg-info/feed_parser.py"
+    index = CodeIndex.of_texts({**TREE, made: PARSER, "web/node_modules/feed/parser.js": "feed parser"})
+    drawn = repo_map(index, Focus("feed a parser"), 4000)
+    assert "egg-info" not in drawn
+    assert "node_modules" not in drawn
+    assert drawn.startswith(f"{len(TREE)} files")
+    assert made in repo_map(index, Focus("feed a parser", (made,)), 4000)
+
+
 def test_a_large_tree_still_shows_files_by_name() -> None:
     many = {f"lib/part{number // 50}/unit_{number}.py": facts_of("", "x.py") for number in range(20_000)}
     index = CodeIndex.of({**many, "lib/billing/invoice.py": facts_of("def total_due(): ...", "a.py")})

@@ -3,8 +3,10 @@
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.code_index import CodeIndex
 from agentforge.context.named import tree_facts
+from agentforge.context.past import told_by_history
 from agentforge.context.seeds import PROSE, around, focus_of, seeds
 from agentforge.context.working_set import WorkingSetItem, merge, merge_each
+from agentforge.system.git.history import PastCommit
 from agentforge.tools.base import OpenedRange
 
 TREE = {
@@ -25,6 +27,41 @@ def test_a_named_method_comes_with_its_callers_its_callees_its_test_and_the_head
     assert not any(place.symbol in ("Cart", "Cart.other", "test_no") for place in found.places)
     assert "shop/page.py:4 uses Cart.total: def render()" in found.relations
     assert "Cart.total uses shop/money.py:1: def rounded(value)" in found.relations
+
+
+def test_the_nearest_test_comes_with_the_shared_fixtures_that_it_uses() -> None:
+    tree = {
+        **TREE,
+        "tests/conftest.py": "def full():\n    return 1\n\n\ndef unused():\n    return 2\n",
+        "other/conftest.py": "def full():\n    return 3\n",
+        "tests/test_cart.py": "from shop.cart import Cart\n\n\ndef test_total(full):\n    assert Cart().total() == full\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    found = seeds(index, focus_of("Cart.total() is wrong", tree_facts("Cart.total()", index)), tree.get)
+    shared = [place for place in found.places if place.path.endswith("conftest.py")]
+    assert shared == [OpenedRange("tests/conftest.py", 1, 2, "full")]
+
+
+def test_history_names_what_changes_together_and_leaves_out_sweeps_and_what_is_gone() -> None:
+    def past(number: int, *paths: str) -> PastCommit:
+        return PastCommit(f"c{number}", "2030-01-31", f"Change  {number}", paths)
+
+    sweep = tuple(f"f{number}.py" for number in range(60))
+    commits = [
+        past(1, "cart.py", "money.py", "cart.egg-info/PKG-INFO"),
+        past(2, "money.py"),
+        past(3, "cart.py", "money.py", "gone.py", "cart.egg-info/PKG-INFO"),
+        past(4, "cart.py", *sweep),
+        past(5, "cart.py", *sweep),
+        past(6, "cart.py", "once.py", "gone.py"),
+    ]
+    there = {"cart.py", "money.py", "once.py", "cart.egg-info/PKG-INFO", *sweep}
+    assert told_by_history(commits, ["cart.py"], there).splitlines() == [
+        "Changed together with it, in the last 6 commits: money.py (2 times).",
+        "2030-01-31 c1: Change 1",
+        "2030-01-31 c3: Change 3",
+    ]
+    assert told_by_history(commits, ["new.py"], there) == ""
 
 
 def test_prose_gets_the_lines_around_what_matters() -> None:
@@ -55,3 +92,63 @@ def test_a_read_is_shown_where_seeds_have_no_room_and_says_so_where_it_has_none_
     assert "\n210|line 210" in shown
     none = assemble(StepView("T", "goal", "red", "fence-1", working=items, read={"a.py": text}.get), 200).text
     assert "\n200|" in none or "a.py (lines 200-210)" in none
+
+
+def _opened(request: str, tree: dict[str, str]) -> list[OpenedRange]:
+    index = CodeIndex.of_texts(tree)
+    return list(seeds(index, focus_of(request, tree_facts(request, index)), tree.get).places)
+
+
+def test_of_a_long_class_the_methods_are_shown_whose_code_speaks_of_the_request_with_what_they_use() -> None:
+    """Documentation that repeats the words of the request does not push the code itself out."""
+    dull = "".join(
+        f'    def method_{number}(self):\n        """Says epoch, too."""\n' + "        self.x = 1\n" * 8
+        for number in range(20)
+    )
+    telling = "    def compare(self):\n        # The epoch comes first.\n        return split(self)\n"
+    tree = {"lib/rules.py": f"class Rule:\n{dull}{telling}\n\ndef split(rule):\n    return rule\n"}
+    found = _opened("Rule() is wrong when it has an epoch", tree)
+    assert {"Rule.compare", "split"} <= {place.symbol for place in found}
+
+
+def test_of_a_long_function_its_head_is_shown_and_the_lines_that_matter() -> None:
+    lines = ["def render(rows):", '    """', *["    The index is shown."] * 200, '    """']
+    lines += ["    pass"] * 150 + ["    index = rows.index  # shown"] + ["    pass"] * 100
+    places = _opened("render() loses the index that is shown", {"lib/pages.py": "\n".join(lines)})
+    assert any(place.start == 1 and place.end >= 4 for place in places)
+    assert any(place.start < 354 < place.end for place in places)
+    assert sum(place.end - place.start + 1 for place in places) < 120
+
+
+def test_what_a_class_declares_is_shown_where_the_request_speaks_of_it() -> None:
+    methods = "".join(
+        f"    def method_{number}(self):\n" + "        self.x = 1\n" * 9 for number in range(20)
+    )
+    fields = "    first: Check = Check()\n    keywords: Check = Check()\n"
+    tree = {
+        "lib/meta.py": f"import re\n\n\nclass Check:\n    def __get__(self): ...\n\n\nclass Meta:\n{methods}{fields}"
+    }
+    found = _opened("lib.meta.Meta must not fail without keywords", tree)
+    assert any(place.start <= 210 <= place.end for place in found)
+    assert any(place.symbol == "Check" for place in found)
+
+
+def test_a_method_of_something_else_is_not_taken_for_what_is_called() -> None:
+    tree = {
+        "lib/one.py": "def total(rows):\n    return [each for each in rows.items()]\n",
+        "lib/two.py": "class Cache:\n    def items(self): ...\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    found = seeds(index, focus_of("", tree_facts("total() is wrong", index)), tree.get)
+    assert "Cache.items" not in found.relations
+
+
+def test_tests_that_use_no_name_of_the_code_are_found_by_what_they_are_called() -> None:
+    tree = {
+        "lib/filters.py": "def do_trim(text):\n    return text\n",
+        "tests/test_filters.py": "def test_other():\n    pass\n\n\ndef test_trim():\n    assert play('{{ x|trim }}')\n",
+        "tests/test_utils.py": "def test_keys():\n    pass\n",
+    }
+    assert OpenedRange("tests/test_filters.py", 5, 6, "test_trim") in _opened(
+        "The trim filter keeps tabs", tree
+    )

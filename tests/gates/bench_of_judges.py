@@ -10,9 +10,9 @@ from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.outcomes import Watch
 from agentforge.languages.python.testrun import TestRun
 from agentforge.languages.values import Environment
-from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.sandbox.worktree import Workspace
 from agentforge.system.git.repository import Git
+from tests.judging import ForkedJudge
 
 QUICK = ("python", "-m", "pytest", "--disable-plugin-autoload", "-p", "no:cacheprovider")
 WHO = ("-c", "user.name=t", "-c", "user.email=t@t")
@@ -74,7 +74,7 @@ def make_site(place: Path, files: Mapping[str, str], kind: type[PristineRunner] 
     space = Workspace(git, place / "space", "task-1")
     runner = kind(
         space,
-        NoSandbox(),
+        ForkedJudge(),
         env,
         git.head(),
         QUICK,

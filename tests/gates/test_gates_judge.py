@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentforge.activities.assemble import assemble_step
-from agentforge.activities.check import CHECKS, check
+from agentforge.activities.check import CHECKS, by_function, check
 from agentforge.activities.judge import GATES, judge
 from agentforge.activities.prepare import take_baseline
 from agentforge.activities.world import World
@@ -349,6 +349,37 @@ def test_a_check_that_a_stage_asks_for_runs_or_is_said_not_to_be_configured(benc
     )
 
 
+def test_a_new_test_may_be_as_untyped_as_the_tests_beside_it(bench: Bench) -> None:
+    untyped = "def test_it():\n    assert 1\n"
+    typed = "def test_it() -> None:\n    assert 1\n"
+    for beside, status in ((untyped, "passed"), (typed, "failed")):
+        base = bench.site.tree({"mypy.ini": MYPY, "tests/test_beside.py": beside})
+        tree = bench.site.tree({"tests/test_new.py": untyped}, base)
+        assert checked(bench, "types", base_tree=base, tree=tree).status == status, beside
+
+
+def test_what_is_called_like_a_test_and_is_none_of_the_suite_is_not_at_risk(bench: Bench) -> None:
+    """A file of cases for a type checker fails when it is run, and nobody runs it."""
+    cases = {"tests/types/test_cases.py": "import shop\n\nraise TypeError\n", "tests/test_shop.py": TEST}
+    base = bench.site.tree({"shop.py": CODE, "pytest.ini": "[pytest]\nnorecursedirs = types\n", **cases})
+    tree = bench.site.tree({"shop.py": CODE + "\n\nMORE = 1\n"}, base)
+    assert bench.state.baseline is not None
+    known: Any = bench.world.pack.get_json(bench.state.baseline.ref)
+    run = bench.site.runner.run(base)
+    ref = bench.world.pack.put_json({**known, "tests": run.to_json()})
+    baseline = replace(bench.state.baseline, ref=ref)
+    found = checked(bench, "tests", base_tree=base, tree=tree, baseline=baseline)
+    assert (found.status, found.failures) == ("passed", ())
+
+
+def test_failures_of_one_function_are_one_line_with_every_id() -> None:
+    rows = {
+        f"tests/test_a.py::test_b[{name}]": f"tests/test_a.py::test_b[{name}]: why {name}" for name in "xyz"
+    }
+    found = by_function({**rows, "tests/test_a.py::test_c": "tests/test_a.py::test_c: why"})
+    assert found == ["tests/test_a.py::test_b[x]: why x; also [y], [z]", "tests/test_a.py::test_c: why"]
+
+
 def test_a_type_checker_that_is_configured_and_not_installed_is_asked_about_and_left_out_on_record(
     bench: Bench, tmp_path: Path
 ) -> None:
@@ -431,3 +462,13 @@ def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
     told["runs"] = (Run(WORKER, "clarify", 1, bench.state.tree, drafts=drafts),)
     judged, _ = bench.judge("contracts", **told)
     assert 'evidence: "A bank." is not in README.md' in judged.reasons[0]
+
+
+def test_a_step_is_shown_the_test_that_fails_now(bench: Bench) -> None:
+    tree = bench.site.tree({"tests/test_old.py": TEST.replace("test_add", "test_old")}, bench.state.tree)
+    failed = CheckDigest("failed", "1 fails", ("tests/test_old.py::test_old: assert 1 == 2",))
+    for check_, there in ((failed, True), (None, False)):
+        run = replace(bench.state.runs[0], check=check_)
+        shown = assemble_step(bench.world, replace(bench.state, runs=(run,), tree=tree).seen_by(WORKER))
+        names = [name for name, _ in bench.world.pack.get_blocks(shown.ref)]
+        assert any(name.startswith("working_set: tests/test_old.py test_old") for name in names) is there

@@ -246,3 +246,21 @@ def test_a_test_that_hangs_on_the_base_is_red_and_ends_in_time_afterwards(tmp_pa
     tests: Any = proof.record["tests"]
     assert tests[NAME]["reason"] == "OutOfTime: did not end within 0.5 s"
     assert green(site, proof, {"shop.py": HONEST}, baseline).status == "passed"
+
+
+def test_a_test_whose_id_is_another_one_each_time_counts_for_nobody(tmp_path: Path) -> None:
+    """Parameters may hold a moment; asked for by that id, the base does not know it any more either."""
+    moment = (
+        "import os\n\nimport pytest\n\n\n@pytest.mark.parametrize('when', [os.getpid()])\n"
+        "def test_moment(when):\n    assert when\n"
+    )
+    files = {"shop.py": ADDS, "tests/test_old.py": OLD, "tests/test_moment.py": moment}
+    site = make_site(tmp_path / "site", files)
+    baseline = site.runner.run(site.base)
+    (name,) = (each for each in baseline.results if "test_moment" in each)
+    proof = red(site, {}, baseline)
+    assert (proof.status, proof.reasons) == ("passed", ())
+    gone = red(site, {"tests/test_old.py": OLD.replace("test_add", "test_addition")}, baseline)
+    assert any(ADD in reason for reason in gone.reasons), "what the base always has, and is gone, is missed"
+    settled = settle(site.runner.run, site.base, site.base, [Regression(name, "passed", "missing", "")])
+    assert (settled.real, settled.flaky) == ((), frozenset({name}))

@@ -4,6 +4,8 @@ import subprocess
 import sys
 
 from agentforge.languages.facts import FileFacts, facts_of, reading_note
+from agentforge.languages.grammars.reader import is_installed, symbols
+from agentforge.languages.grammars.table import grammar_of
 from agentforge.languages.lexed import names_in
 from agentforge.languages.names import references
 from agentforge.languages.symbols import find_symbol, outline
@@ -135,3 +137,14 @@ def test_without_the_extra_files_are_read_by_their_lines() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "['Start'] []\n"
+
+
+def test_an_expression_without_an_end_is_read_by_lines_and_a_long_comment_is_not() -> None:
+    """The parser takes a minute for the first of them, and nothing can interrupt it."""
+    java, go = grammar_of("a.java"), grammar_of("a.go")
+    assert java is not None
+    assert go is not None
+    assert symbols(("a<b<c<" * 12 + "\n") * 800, java) is None
+    assert symbols(("a?b:c?" * 12 + "\n") * 800, go) is None
+    if is_installed():
+        assert symbols("/*" + "words of a licence\n" * 300 + "*/\n" + JAVA, java)

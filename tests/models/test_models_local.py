@@ -121,7 +121,7 @@ def test_a_stand_in_is_said_once_and_the_server_asked_now_and_then() -> None:
         )
         choices = [models.choice(provider, "qwen2.5-coder:14b", "generation") for _ in range(3)]
         assert [choice.model for choice in choices] == ["qwen2.5-coder:7b"] * 3
-        assert said == ["lmstudio does not have qwen2.5-coder:14b; qwen2.5-coder:7b stands in."]
+        assert said == ["lmstudio does not have qwen2.5-coder:14b; using qwen2.5-coder:7b instead."]
         assert models.choice(provider, "qwen2.5-coder:7b", "generation").why == ""
         assert len(server.seen) == 1
         clock.pass_(61)

@@ -58,8 +58,8 @@ def look(address: str, wire: Wire = "openai", key: str | None = KEY, within_s: f
         ("openai", "/models", "authorization", f"Bearer {KEY}"),
         ("openai-responses", "/models", "authorization", f"Bearer {KEY}"),
         ("mistral", "/v1/models", "authorization", f"Bearer {KEY}"),
-        ("anthropic", "/v1/models", "x-api-key", KEY),
-        ("google", "/v1beta/models", "x-goog-api-key", KEY),
+        ("anthropic", "/v1/models?limit=1000", "x-api-key", KEY),
+        ("google", "/v1beta/models?pageSize=1000", "x-goog-api-key", KEY),
     ],
 )
 def test_each_wire_is_asked_for_its_models_in_its_own_way(
@@ -81,7 +81,7 @@ def test_each_wire_is_asked_for_its_models_in_its_own_way(
     ("answer", "state", "words"),
     [
         ((401, "application/json", KEY.encode()), "wrong_key", "does not take the key (401)"),
-        ((403, "text/html", b"<html>"), "wrong_key", "does not take the key (403)"),
+        ((403, "text/html", b"<html>"), "may_not_list", "does not take the key (403)"),
         ((200, "text/html", b"<html>hello</html>"), "html", "answers with a web page"),
         ((200, "application/json", b"  <!doctype html>"), "html", "answers with a web page"),
         ((502, "text/html", b"<html>bad gateway</html>"), "html", "answers with a web page"),

@@ -230,7 +230,7 @@ def test_a_missing_local_model_is_stood_in_for_and_said_once() -> None:
         assert [world.ask()[0] for _ in range(3)] == ["lmstudio:qwen2.5-coder:7b"] * 3
         assert (
             world.router.pick(request(), 10).why
-            == "lmstudio does not have codestral:22b; qwen2.5-coder:7b stands in."
+            == "lmstudio does not have codestral:22b; using qwen2.5-coder:7b instead."
         )
         assert len(world.said) == 1
 

@@ -87,7 +87,7 @@ def commands_in(text: str) -> Iterator[str]:
                 for arg in node.args
                 if not isinstance(arg, ast.Starred)
             ]
-            if words and words[0] == "agentforge":
+            if words[0] == "agentforge" and words[1:]:
                 yield shlex.join(words)
 
 

@@ -24,6 +24,7 @@ ALLOWED = {
     "sizing/triage.py": "what is done to a target, as requests say it",
     "activities/preview.py": "an argument of a tool",
     "tools/change/patching.py": "an argument of a tool",
+    "tools/change/releasing.py": "an argument of a tool",
     "store/task/upcast.py": "a key of events of the first release",
     "store/task/views.py": "a key of a view",
     "app/details.py": "a field of `step_detail`",

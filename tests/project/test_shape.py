@@ -17,6 +17,7 @@ LATE_IMPORTS = {
     "app/model_trial.py": "the extras of providers",
     "models/batch.py": "the extras of providers",
     "models/known/prices.py": "the extras of providers bring the list of prices",
+    "models/known/published.py": "as prices",
     "models/known/windows.py": "as prices",
     "models/open.py": "the scripted model reads YAML, which no other model needs",
     "models/provider_model.py": "the extras of providers",

@@ -42,6 +42,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "temporal": ("app/connection.py", "engines/temporal/config.py"),
     "providers": ("app/settings.py", "models/known/providers.py"),
     "day_cap": ("app/settings.py",),
+    "notify": ("app/settings.py", "app/notifying.py"),
     "batch": ("app/settings.py",),
     "keep": ("app/settings.py",),
 }

@@ -1,5 +1,6 @@
 """Which pipeline a request asks for: whole words, the leading verb first."""
 
+from agentforge.core.pipeline import Part
 from agentforge.sizing.goals import classify_goal
 from tests.rows import every
 
@@ -41,7 +42,13 @@ def test_a_leading_verb_of_design_asks_for_a_design(request_text: str) -> None:
         "Write spec tests for the parser",
         "Write a design token loader",
         "Make a plan class",
-        "Review the date handling",
+        "Review comments are lost when a thread closes",
+        "Document upload must keep the file's name",
+        "Document types should be listed",
+        "Test runner output is cut",
+        "Fix the rounding in total()",
+        "Review the parser and fix what is wrong",
+        "Write tests for the parser",
         "",
         "…",
         "Ärger mit Umlauten",
@@ -59,3 +66,29 @@ def test_a_design_that_is_also_to_be_built_is_to_be_made_and_says_why(request_te
     pipeline, why = classify_goal(request_text)
     assert pipeline == "implement"
     assert "but also" in why
+
+
+@every(
+    ("request_text", "goal"),
+    [
+        ("Review the date handling", "review"),
+        ("Review src/auth/tokens.py", "review"),
+        ("Analyze how sessions end", "review"),
+        ("Please assess the cache", "review"),
+        ("Document the plugin interface", "document"),
+        ("Document src/auth/", "document"),
+        ("Write a guide for plugin authors", "document"),
+        ("Fix V-04b31cde217a", "fix"),
+    ],
+)
+def test_the_other_goals_are_asked_for_by_their_verb_too(request_text: str, goal: str) -> None:
+    found, why = classify_goal(request_text)
+    assert found == goal
+    assert "begins with" in why or "violation" in why
+
+
+def test_what_is_handed_in_says_the_goal_before_the_words_do() -> None:
+    given: frozenset[Part] = frozenset({"requirements"})
+    assert classify_goal("Design a cache", given)[0] == "implement"
+    assert classify_goal("Test the specification", given)[0] == "test"
+    assert classify_goal("Test the specification", given | {"tests"})[0] == "implement"

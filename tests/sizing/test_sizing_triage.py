@@ -52,6 +52,8 @@ def test_the_leading_verb_says_what_is_wanted(request_text: str, goal: str, acti
         ("Fix the wrong default in dates.py, it breaks password checks", "hotfix"),
         ("Fix the typo in dates.py " + "and mind the gap " * 200, "hotfix"),
         ("Let `parse_date` do what README.md says of it", "hotfix"),
+        ("Add app.dates.or_none() for what may be missing", "hotfix"),
+        ("parse_date() should keep the zone, so that CommandLine.run can show it", "hotfix"),
         ("Fix the default in src/app/missing.py", "small"),
         ("Rewrite the entire dates.py", "small"),
         ("In dates.py:\n" + "- do one thing more\n" * 6, "small"),

@@ -204,7 +204,7 @@ def test_the_state_names_mode_skipped_stages_and_reviewers_at_work(journal: Jour
     assert isinstance(shown, dict)
     assert (shown["mode"], shown["skipped"], shown["risen"]) == (
         "heavy",
-        ["frame"],
+        [{"stage": "frame", "reason": "no_ambiguities"}],
         ["a review blocked 2 times"],
     )
     assert _stage(view, "frame")["skipped"] == "no_ambiguities"

@@ -63,7 +63,7 @@ PATCH = {
     "signal": "success",
     "summary": "An empty name greets the world.",
 }
-QUESTION = {
+QUESTION: dict[str, Any] = {
     "actions": [
         {
             "name": "escalate",

@@ -16,12 +16,10 @@ SCHEMAS = Path(__file__).parents[2] / "docs" / "json"
 
 def conform(command: str, said: str) -> Any:  # noqa: ANN401 - whatever a command prints
     """What was printed, as data; it is one document, and as the schema of the command says."""
-    in_lines = command == "logs"
-    found = [*map(json.loads, said.splitlines())] if in_lines else json.loads(said)
+    found = json.loads(said)
     wrong = [
         f"{command}: {'/'.join(map(str, error.instance_path))}: {error.message[:300]}"
-        for each in (found if in_lines else [found])
-        for error in _validator(command).iter_errors(each)
+        for error in _validator(command).iter_errors(found)
     ]
     assert wrong == []
     assert [key for key in _keys(found) if " " in key] == []
@@ -74,8 +72,11 @@ def _commands(
 OF_A_FINISHED_TASK = (
     ("status", ("status",), 0),
     ("status", ("status", "@1"), 0),
+    ("status", ("status", "--all"), 0),
+    ("status", ("status", "@1", "--phase", "patch"), 0),
     ("status", ("status", "@1", "--step", "2"), 0),
-    ("logs", ("logs",), 0),
+    ("logs", ("logs", "@1"), 0),
+    ("inbox", ("inbox", "--all"), 0),
     ("continue", ("continue",), 0),
     ("escalations list", ("escalations", "list", "--all"), 0),
     ("escalations show", ("escalations", "show", "ESC-001"), 0),
@@ -120,8 +121,20 @@ OF_A_FINISHED_TASK = (
 """Command, its words and its exit code, on a repository whose only task is completed and was asked once."""
 ELSEWHERE = frozenset(
     {
-        *("start", "design", "implement", "resolve", "abort", "merge", "discard"),
-        *("trees list", "clean", "models test", "auth login", "doctor", "demo"),
+        *(
+            "start",
+            "design",
+            "implement",
+            "test",
+            "review",
+            "document",
+            "fix",
+            "resolve",
+            "abort",
+            "merge",
+            "discard",
+        ),
+        *("trees list", "clean", "models test", "auth login", "doctor", "demo", "setup"),
     }
 )
 """Held to their schemas by tests that run them anyway."""

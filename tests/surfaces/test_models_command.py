@@ -81,7 +81,7 @@ def test_the_list_shows_tiers_prices_windows_and_what_stands_in(
     assert KEY not in out
     assert "classification  as generation" in out
     assert "2 of 3" in out
-    assert "ollama does not have codestral:22b; qwen2.5-coder:7b stands in." in out
+    assert "ollama does not have codestral:22b; using qwen2.5-coder:7b instead." in out
     assert "ANTHROPIC_API_KEY is not set" in out
     gpt, opus = found["tiers"]["reasoning"]["models"]
     assert (gpt["usable"], gpt["window"], gpt["micro_usd_per_million"]["input"]) == (True, 400_000, 1_250_000)

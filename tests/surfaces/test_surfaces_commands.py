@@ -88,7 +88,7 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) 
         (["start", "x", "--mode", "slow"], "'slow' is not one of 'fast', 'balanced',"),
         (["design"], "Say what you want: `agentforge"),
         (["status", "--nope"], "No such option"),
-        (["resolve", "ESC-001"], "Give either --answer TEXT or --abort."),
+        (["resolve", "ESC-001"], "Give one of --answer TEXT, --option N and --abort."),
         (["resolve", "ESC-001", "--answer", " "], "The answer is empty."),
         (["resolve", "ESC-001", "--answer", "yes"], "No task is waiting for an answer to ESC-001."),
         (["start", " ", "--model", "openai:x"], "The request is empty."),

@@ -118,7 +118,7 @@ def test_a_design_prints_its_specification_and_where_it_is(designed: Story) -> N
     assert f"  file      {place}\n" in said
     assert (scene.top / place).is_file()
     assert "review    panel on spec: security_architect approve" in said
-    assert "agentforge implement 'Design how greet answers an empty name'" in said
+    assert f"agentforge implement --from-task {scene.task}" in said
     assert scene.git("branch", "--list", "agentforge/*") == ""
 
 
@@ -137,12 +137,15 @@ def test_diff_and_verify_of_a_design_say_that_it_changes_nothing(designed: Story
 def test_status_and_inspect_name_lane_mode_skipped_stages_and_readers(designed: Story) -> None:
     scene = designed.scene
     assert [row["pipeline"]["lane"] for row in scene.data("status")] == ["full"]
-    assert "lane  stage" in scene.run("status").stdout.splitlines()[0]
+    assert "COMPLETED ✓" in scene.run("status").stdout
     page = scene.run("status", scene.task).stdout
     assert "pipeline  design, lane full, mode balanced" in page
     assert "clarify   skipped (the request leaves nothing open), accepted: clarification" in page
     view = scene.data("status", scene.task)["pipeline"]
-    assert (view["mode"], view["skipped"]) == ("balanced", ["clarify"])
+    assert (view["mode"], view["skipped"]) == (
+        "balanced",
+        [{"stage": "clarify", "reason": "no_ambiguities"}],
+    )
     steps = scene.data("inspect", scene.task)
     assert [step["seat"] for step in steps] == [
         None,

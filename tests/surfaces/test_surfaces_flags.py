@@ -8,12 +8,19 @@ from agentforge.surfaces.cli.flags import permissions_of
 from agentforge.surfaces.cli.main import cli
 from tests.rows import every
 
-STARTS = ("start", "design", "implement")
+STARTS = ("start", "design", "implement", "test", "review", "document", "fix")
+READS_A_FILE = STARTS[:-1]
 AREAS = ("files", "shell", "network", "web", "mcp")
 OPTIONS = {
-    "--file": ("file", "request.md"),
     "--lane": ("lane", "full"),
     "--mode": ("mode", "audit"),
+    "--through": ("through", "spec"),
+    "--exit-after": ("through", "spec"),
+    "--skip-to": ("skip_to", "red"),
+    "--spec": ("spec_file", "spec.yaml"),
+    "--from-spec": ("spec_file", "spec.yaml"),
+    "--from-tests": ("from_tests", "tests"),
+    "--from-task": ("from_task", "task-1"),
     "--base": ("base", "main"),
     "--model": ("model", "openai:NAME"),
     "--sandbox": ("sandbox", "landlock"),
@@ -56,6 +63,8 @@ def test_every_way_to_start_takes_the_same_options(command: str) -> None:
     plain = parsed(command, "x")
     for word, (name, value) in OPTIONS.items():
         assert parsed(command, "x", word, value) == {**plain, name: value}
+    if command in READS_A_FILE:
+        assert parsed(command, "x", "--file", "request.md") == {**plain, "file": "request.md"}
     for word, name in FLAGS.items():
         assert parsed(command, "x", word) == {**plain, name: True}
 

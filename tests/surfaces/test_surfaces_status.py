@@ -67,7 +67,8 @@ def test_logs_tell_what_happened_and_following_ends_where_a_person_is_waited_for
     followed = asked.run("logs", "--follow")
     assert followed.returncode == 0
     assert "worktree ready" in followed.stdout
-    lines = [json.loads(line) for line in asked.run("logs", asked.task, "--json").stdout.splitlines()]
+    lines = asked.data("logs", asked.task)
+    assert lines == [json.loads(line) for line in asked.run("logs", "-f", "--json").stdout.splitlines()]
     assert [line["seq"] for line in lines] == [*range(1, len(lines) + 1)]
     assert lines[0]["events"][0]["type"] == "task_created"
 

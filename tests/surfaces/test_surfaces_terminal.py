@@ -3,10 +3,8 @@
 import ast
 import json
 import os
-import pty
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ import pytest
 from agentforge.surfaces import cli
 from agentforge.system import strict_yaml
 from agentforge.system.visible import harmless, harmless_json
+from tests import forked
 from tests.rows import every
 from tests.surfaces.scene import make_scene
 
@@ -38,42 +37,13 @@ def test_one_module_writes_to_the_terminal() -> None:
     found = [
         f"{path.name}:{node.lineno}"
         for path in sorted(Path(cli.__path__[0]).rglob("*.py"))
-        if path.name not in ("printing.py", "screen.py")
+        # The front page holds our own words alone.
+        if path.name not in ("entry.py", "printing.py", "screen.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
         and (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")) in ways
     ]
     assert found == []
-
-
-def _on_a_terminal(words: list[str], cwd: Path, env: dict[str, str]) -> str:
-    master, slave = pty.openpty()
-    child = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "from agentforge.surfaces.cli.main import main; raise SystemExit(main())",
-            *words,
-        ],
-        cwd=cwd,
-        env=env,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-    )
-    os.close(slave)
-    shown = b""
-    while True:
-        try:
-            data = os.read(master, 65536)
-        except OSError:
-            break
-        if not data:
-            break
-        shown += data
-    child.wait(30)
-    os.close(master)
-    return shown.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 @every(
@@ -96,7 +66,7 @@ def test_no_command_lets_an_escape_through(words: list[str], tmp_path: Path) -> 
     where.mkdir(exist_ok=True)
     subprocess.run(["git", "init", "-q", "."], cwd=where, check=True)
     env = {**os.environ, "AGENTFORGE_HOME": str(tmp_path / "home"), "TERM": "xterm"}
-    shown = _on_a_terminal(words, where, env)
+    _, shown = forked.at_a_terminal(words, where, env)
     assert shown.strip(), words
     assert not _SEEN.search(_OURS.sub("", shown)), (words, shown)
     assert "owned\x07" not in shown
@@ -128,7 +98,7 @@ def test_a_hostile_repository_and_a_hostile_model_move_nothing_on_a_terminal(tmp
     script.write_text(strict_yaml.dump({"replies": [{"stage": "analyze", "reply": question}] * 3}), "utf-8")
     env = {**scene.environ, "TERM": "xterm"}
     start = ["start", f"Look at {words}", "--mode", "audit", "--model", f"scripted:{script}"]
-    pages = [_on_a_terminal(start, scene.top, env)]
+    pages = [forked.at_a_terminal(start, scene.top, env)[1]]
     assert (scene.top / ".agentforge/tasks").exists(), pages
     task = scene.task
     for page in (
@@ -153,7 +123,7 @@ def test_a_hostile_repository_and_a_hostile_model_move_nothing_on_a_terminal(tmp
         ["verify", task],
         ["abort", task, "--reason", words],
     ):
-        pages.append(_on_a_terminal(page, scene.top, env))
+        pages.append(forked.at_a_terminal(page, scene.top, env)[1])
         assert pages[-1].strip(), page
         found = _SEEN.search(_OURS.sub("", pages[-1])) or _HIDDEN.search(pages[-1])
         assert not found, (page, ascii(pages[-1][max(0, found.start() - 80) : found.end() + 20]))

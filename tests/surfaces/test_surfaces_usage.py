@@ -19,7 +19,6 @@ status --nonsense | No such option '--nonsense'
 status @9 | There is no task @9
 status task-none | No task here is called 'task-none'
 status one two | unexpected extra argument
-start '' | The request is empty
 start Fix the bug | Put the request in quotes: `agentforge start "Fix the bug"`
 start --file nowhere.md | cannot be read from `nowhere.md`
 start 'Fix x' --lane quick | 'quick' is not one of 'hotfix', 'small', 'full'
@@ -36,7 +35,6 @@ start 'Fix x' --model scripted:nowhere.yaml | There is no script nowhere.yaml
 start 'Fix x' --model openai:m | OPENAI_API_KEY is not set
 start 'Fix x' --model scripted:s.yaml --detach | --detach needs --engine temporal or --batch
 implement --lane | Option '--lane' requires an argument
-design '  ' | The request is empty
 continue nobody | No task here is called 'nobody'
 continue @0 | There is no task @0
 continue --engine temporal | runs on the engine local
@@ -48,9 +46,9 @@ merge | Missing argument 'TASK'
 escalations show | Missing argument 'ID'
 escalations show ESC-999 | No task is waiting for an answer to ESC-999
 escalations show ESC-001 --task nobody | No task here is called 'nobody'
-resolve ESC-001 | Give either --answer TEXT or --abort
+resolve ESC-001 | Give one of --answer TEXT, --option N and --abort
 resolve ESC-001 --answer '' | The answer is empty
-resolve ESC-001 --answer x --abort | Give either --answer TEXT or --abort
+resolve ESC-001 --answer x --abort | Give one of --answer TEXT, --option N and --abort
 resolve ESC-999 --answer x | No task is waiting for an answer to ESC-999
 diff nobody | No task here is called 'nobody'
 inspect --step 0 | 0 is not in the range

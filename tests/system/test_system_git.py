@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import Unusable, UsageError
+from agentforge.system.git.history import recent_commits
 from agentforge.system.git.repository import Change, Git, Lines, TreeEntry
 
 LOCK = os.open(os.devnull, os.O_RDONLY)
@@ -327,3 +328,22 @@ def test_a_call_that_has_begun_ends_whoever_kills_the_one_who_made_it(tmp_path: 
     while not (stored.is_dir() and any(not entry.name.startswith("tmp") for entry in stored.iterdir())):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+# The past
+
+
+def test_the_last_commits_are_told_with_what_each_changed(repo: Git) -> None:
+    (repo.top / "src/a.py").write_text("a = 2\n")
+    (repo.top / "ü name.txt").write_text("ho\n")
+    git(repo.top, "commit", "-q", "-a", "-m", "second\tone")
+    tip = git(repo.top, "rev-parse", "HEAD")
+    newest, first = recent_commits(repo, tip, 9)
+    assert (newest.commit, newest.subject, newest.paths) == (
+        tip[:10],
+        "second\tone",
+        ("src/a.py", "ü name.txt"),
+    )
+    assert (first.subject, len(first.paths)) == ("first", 3)
+    assert recent_commits(repo, tip, 1) == [newest]
+    assert recent_commits(repo, "0" * 40, 9) == []

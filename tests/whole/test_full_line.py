@@ -40,6 +40,7 @@ from tests.whole.plays import (
     NEW_TEST,
     SOURCE,
     TEST,
+    Expected,
     Play,
     ask,
     asked,
@@ -178,13 +179,19 @@ def _evidence_of_panels(top: Path) -> None:
 
 @pytest.mark.slow
 def test_a_clear_request_whose_change_is_easy_to_read_takes_eight_calls_in_the_full_lane(play: Play) -> None:
+    play.person.write({"AGENTS.md": "# Rules\n\n- A test has one assertion.\n- Names are short.\n"})
+    play.person.commit_all()
+    asked_of_tests: tuple[Expected, ...] = ("A test has one assertion", {"not": "Names are short"})
     entries = [
-        *(intake(), analyze(), spec(), approves("spec", SECURITY), red(), green()),
+        *(intake(), analyze(), spec(), approves("spec", SECURITY)),
+        *(red(expects=asked_of_tests), green(expects=("Names are short",))),
         approves("refactor", SECURITY, expects=("The whole change",)),
         approves("refactor", READER, expects=("The whole change", BUILT["implementation"]["summary"])),
     ]
-    data = finished(play.start(*entries, lane="full"))
+    done = play.start(*entries, lane="full")
+    data = finished(done)
     assert data["cost"]["calls"] == len(entries) == 8
+    assert "conventions read: AGENTS.md" in done.said
     proof = evidence(play.top)
     assert proof["skipped"] == {
         "clarify": "no_ambiguities",

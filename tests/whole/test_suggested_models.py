@@ -32,7 +32,7 @@ class Asked:
 @pytest.fixture
 def server() -> Iterator[tuple[Asked, str]]:
     asked = Asked()
-    with SERVERS["openai"](asked, key="any") as running:
+    with SERVERS["openai"](asked, key="any", models=("dear", "dearer", "mine")) as running:
         yield asked, running.base_url
 
 
@@ -159,6 +159,7 @@ def test_what_is_the_users_alone_is_refused_by_name(tmp_path: Path, settings: st
 
 def test_a_cap_that_the_user_raised_is_the_users_and_a_lower_one_is_anybodys(tmp_path: Path) -> None:
     scene = scene_with(tmp_path, "limits: {calls: 900}\n")
+    scene = replace(scene, environ={**scene.environ, "OPENAI_API_KEY": ""})
     config = Path(scene.environ["AGENTFORGE_HOME"]) / "config.yaml"
     config.parent.mkdir(exist_ok=True)
     config.write_text("limits: {calls: 300}\n", encoding="utf-8")

@@ -62,6 +62,8 @@ def ask_model(world: World, effect: Ask, state: RunView) -> Answered | AskTroubl
         picked = world.models.pick(request, _shown(state))
     except ModelTrouble as trouble:
         return _trouble(trouble)
+    # Before the intent is on record: a call that is lost from there on may have left this machine.
+    world.models.load(picked.spec)
     reserved, priced = _reserved(picked, request, state)
     call = world.reservations.set_aside(state, effect.key, picked.spec, reserved, priced=priced)
     if isinstance(call, AskTrouble):

@@ -1,9 +1,8 @@
 """`Assemble`: a step's whole context, rebuilt from state and the current tree."""
 
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from agentforge.activities.examining import blind, is_blind, shown_answers
@@ -12,19 +11,25 @@ from agentforge.activities.owed import owed_by
 from agentforge.activities.reading import change_shown, fence_of, reads_change
 from agentforge.activities.reopening import told
 from agentforge.activities.reviewing import flags_to_rule_on
+from agentforge.activities.surroundings import (
+    draw_map,
+    failing_places,
+    first_places,
+    history,
+    owners_words,
+    read_tree_file,
+    seeded,
+)
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.roles import Role
 from agentforge.catalog.skeleton import offered_schema
-from agentforge.context.assemble import StepView, assemble, speaks_for_owner
+from agentforge.context.assemble import StepView, assemble
 from agentforge.context.change import ChangePart
-from agentforge.context.named import tree_facts
+from agentforge.context.conventions import speaks_for_owner
 from agentforge.context.packing import Packed
-from agentforge.context.ranking import Focus
-from agentforge.context.repository_map import repo_map
-from agentforge.context.seeds import Seeds, focus_of, seeds
-from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_each
+from agentforge.context.working_set import SEEDED, Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
 from agentforge.core.pipeline import Part, reader_of
 from agentforge.core.reply import Json
@@ -43,13 +48,8 @@ from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.declared import declared_tools
 from agentforge.tools.run.running import SUBMIT
 
-MAP_TOKENS = 1_800
 REACH_CHARS = 6_000
-NEW_LINES = 120
 CHANGELOG_LINES = 40
-"""Lines of a file that the task itself made: it is what the next step works on."""
-USUAL_BYTES = 200_000
-"""Larger files are read and cleaned again each time, so that what is remembered stays small."""
 SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
 
@@ -149,6 +149,7 @@ def _view(world: World, state: RunView) -> StepView:
     parts = world.by_part(documents)
     specification = amended(parts.get("requirements", {}), parts.get("tests", {}))
     working, left = _working(world, state, documents)
+    owner = owners_words(world, state)
     shown, reviews = change_shown(world, state), reads_change(stage, run)
     return StepView(
         task_id=state.task_id,
@@ -170,13 +171,14 @@ def _view(world: World, state: RunView) -> StepView:
         ),
         answers=shown_answers(state),
         # Who judges a change is shown the change; what else there is, its tools find.
-        repository_map="" if reviews else world.repository_map(state, lambda: _map(world, state)),
+        repository_map="" if reviews else world.repository_map(state, lambda: draw_map(world, state)),
         facts=_facts(world, state),
         change=shown.text if shown else "",
         change_title=_change_title(state, shown),
         flags=_flags(world, state) if reviews else "",
         working=working,
-        conventions=_conventions(world, state, working),
+        conventions=_conventions(world, state, working) | {word.path for word in owner},
+        owner=owner,
         left=left,
         read=lambda path: read_tree_file(world, path),
         notes=run.notes,
@@ -243,25 +245,6 @@ def _prompts(world: World, state: RunView) -> tuple[str, str]:
     return system, owed.told()
 
 
-def read_tree_file(world: World, path: str) -> str | None:
-    """A file of the worktree as a model may see it: text, redacted."""
-    place = world.workspace.worktree / path
-    try:
-        if not stat.S_ISREG(place.lstat().st_mode):
-            return None
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    data = place.read_bytes()
-    return _clean(data) if len(data) <= USUAL_BYTES else _clean.__wrapped__(data)
-
-
-@lru_cache(
-    maxsize=64
-)  # what is open changes little from step to step, and each of its files would be searched for secrets again
-def _clean(data: bytes) -> str:
-    return redact(data.decode("utf-8", "replace"))[0]
-
-
 def space_diff(world: World, state: RunView) -> str:
     """What the task has changed so far, in numbers."""
     if state.tree == state.base_tree:
@@ -295,34 +278,6 @@ def _changed(world: World, before: str, after: str) -> frozenset[str]:
     )
 
 
-def _map(world: World, state: RunView) -> str:
-    return redact(repo_map(world.code_index(state), _focus(world, state), MAP_TOKENS))[0]
-
-
-def _focus(world: World, state: RunView) -> Focus:
-    """What the request is about: its words, and the places that it names."""
-    index = world.code_index(state)
-    return world.once(
-        "focus", state.base_tree, make=lambda: focus_of(state.request, tree_facts(state.request, index))
-    )
-
-
-def _seeds(world: World, state: RunView) -> Seeds:
-    """What is shown before anybody asks for it: places of the base, and who uses them."""
-    index = world.code_index(state)
-    return world.once(
-        "seeds",
-        state.base_tree,
-        make=lambda: seeds(index, _focus(world, state), partial(_base_text, world, state)),
-    )
-
-
-def _base_text(world: World, state: RunView, path: str) -> str:
-    """From the worktree where it still is the same; asking git for every file would cost a process each."""
-    found = read_tree_file(world, path) if state.tree == state.base_tree else None
-    return found or (world.workspace.git.read_blob(state.base_tree, path) or b"").decode("utf-8", "replace")
-
-
 def _facts(world: World, state: RunView) -> str:
     """What was computed: the project's tests, the baseline, and for a reviewer the diff and what the gates
     measured.
@@ -340,8 +295,10 @@ def _facts(world: World, state: RunView) -> str:
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
         lines.append(render(reach, REACH_CHARS))
-    if not reads_change(state.stage, state.run) and (relations := _seeds(world, state).relations):
+    if not reads_change(state.stage, state.run) and (relations := first_places(world, state).relations):
         lines.append(f"What uses and is used by what the request is about:\n{relations}")
+    if state.stage.makes("analysis") and (past := history(world, state)):
+        lines.append(f"What history says of it:\n{past}")
     return "\n".join(lines)
 
 
@@ -359,7 +316,7 @@ def _reach(world: World, state: RunView) -> Reach | None:
     """Files, symbols, importers and tests, for those who say what the change touches."""
     if not state.stage.makes("analysis"):
         return None
-    paths = list(dict.fromkeys(place.path for place in _seeds(world, state).places))
+    paths = list(dict.fromkeys(place.path for place in first_places(world, state).places))
     cited = objects(world.parts(state).get("questions", {}), "questions")
     paths += [
         str(evidence.get("file", "")) for question in cited for evidence in objects(question, "evidence")
@@ -407,11 +364,12 @@ def _working(
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
     if not reads_change(state.stage, run):
-        items, left = merge(items, _seeded(world, state, tuple(filter(None, named))), 0, pinned)
+        places = [*failing_places(world, state), *seeded(world, state, tuple(filter(None, named)))]
+        items, left = merge(items, places, SEEDED, pinned)
     elif state.stage.makes("report"):
         items, left = merge(items, _changelog_head(world, state), 0, pinned)
-    places = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
-    items, gone = merge_each(items, places, pinned)
+    opened = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
+    items, gone = merge_each(items, opened, pinned)
     return items, (*left, *gone)
 
 
@@ -419,23 +377,6 @@ def _changelog_head(world: World, state: RunView) -> list[OpenedRange]:
     """How the project words what it releases, for whoever words this change."""
     paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"]
     return [OpenedRange(path, 1, CHANGELOG_LINES) for path in changelogs(paths)[:1]]
-
-
-def _seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedRange]:
-    """What the request points at; and of the files that earlier stages named, the parts that matter."""
-    own = list(_seeds(world, state).places)
-    if not named:
-        return own
-    index = world.code_index(state)
-    there = tuple(path for path in named if (world.workspace.worktree / path).is_file())
-    known = tuple(path for path in there if path in index.files)
-    focus = _focus(world, state)
-    focus = replace(focus, paths=tuple(dict.fromkeys((*known, *focus.paths))))
-    found = world.once(
-        "seeds", state.base_tree, *known, make=lambda: seeds(index, focus, partial(_base_text, world, state))
-    )
-    new = [OpenedRange(path, 1, NEW_LINES) for path in there if path not in index.files]
-    return [*(place for place in found.places if place.path in known or not known), *new, *own]
 
 
 def _refused(world: World, state: RunView) -> tuple[tuple[str, str], ...]:

@@ -141,8 +141,10 @@ def _suite_files(world: World, state: State, changed: list[str]) -> list[str]:
 def _at_risk(world: World, state: State, changed: list[str]) -> tuple[str, ...]:
     is_test, paths = world.is_test(state), world.code(state)
     # What gave tests on the base may be no test file: examples in documentation are tests of its code.
-    known = {identity.partition("::")[0] for identity in world.baseline_record(state).tests.results}
-    tests = [path for path in paths if path in known or (is_test(path) and is_run(path))]
+    base = world.baseline_record(state).tests
+    known = {identity.partition("::")[0] for identity in base.results} | set(base.collect_errors)
+    # A file that is called like a test and gave none is not part of the suite.
+    tests = [path for path in paths if path in known or (not known and is_test(path) and is_run(path))]
     return world.import_graph(state).reaches(tests, [path for path in changed if not is_test(path)])
 
 
@@ -159,12 +161,30 @@ def _new_failures(world: World, state: State, run: TestRun, superseded: frozense
         for file, text in run.collect_errors.items()
         if file not in baseline.tests.collect_errors
     ]
+    failed: dict[str, str] = {}
     for identity, result in run.results.items():
         if result.outcome in ("failed", "error", "missing") and identity not in old and "::" in identity:
             place = f"{result.file}:{result.line}: " if result.line else ""
             given_up = "is superseded, so rewrite it or remove it: " if identity in superseded else ""
-            lines.append(f"{identity}: {given_up}{place}{result.exception} {result.message}".strip()[:500])
-    return lines
+            failed[identity] = f"{identity}: {given_up}{place}{result.exception} {result.message}".strip()[
+                :500
+            ]
+    return [*lines, *by_function(failed)]
+
+
+def by_function(failed: Mapping[str, str]) -> list[str]:
+    """A line for each test function: why it fails first, and for which of its other parameters it does."""
+    first: dict[str, str] = {}
+    others: dict[str, list[str]] = {}
+    for identity, line in failed.items():
+        function, bracket, parameters = identity.partition("[")
+        if function in first and bracket:
+            others.setdefault(function, []).append(f"[{parameters}")
+        else:
+            first[function] = line
+    return [
+        f"{line}; also {', '.join(others[name])}" if name in others else line for name, line in first.items()
+    ]
 
 
 CHECKS: Mapping[CheckName, Steering] = complete(

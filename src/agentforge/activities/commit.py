@@ -72,7 +72,7 @@ def _touched(world: World, state: State) -> list[Lines]:
 def _facts(world: World, state: State, paths: Sequence[str], lines: int) -> tuple[Fact, ...]:
     """What conditions of the pipeline may ask about, as it stands now."""
     documents, records = world.parts(state), world.records(state)
-    found: list[Fact] = [*kind_facts(state, records.get("red", {}))]
+    found: list[Fact] = [*state.provided, *kind_facts(state, records.get("red", {}))]
     if (intake := documents.get("request")) is not None and not objects(intake, "identified_ambiguities"):
         found.append("no_ambiguities")
     said = {str(documents.get(name, {}).get(key, "")) for name, key in COMPLEXITY}

@@ -92,20 +92,22 @@ def run_red(world: World, state: RunView) -> Verdict:
     run = state.run
     documents = world.parts(state)
     world.progress("proving that the new tests fail on the base")
-    together = state.stage.makes("change")
-    entry = state.base_tree if together else entry_of(world, state)
+    together = "green" in state.stage.gates  # tests and what they are about come from one stage
+    # What was handed in with the request is in the tree already when the first stage begins.
+    entry = state.base_tree if together or not state.accepted else entry_of(world, state)
     baseline = world.baseline_record(state)
     case = RedCase(
         entry,
         state.tree,
         documents.get("tests", {}),
-        documents["requirements"],
+        documents.get("requirements", {}),
         same_author=together,
         request=state.request,
-        began_with="" if entry == run.entry_tree or together else run.entry_tree,
+        began_with="" if entry == run.entry_tree or together or not state.accepted else run.entry_tree,
         old=frozenset(baseline.tests.results),
         baseline=baseline.tests,
         flaky=baseline.flaky,
+        imported=state.stage.role is None,
     )
     if outside := outside_suite(case.suite, world.plan(state).suite_paths):
         return Verdict("failed", tuple(outside), {})
@@ -244,8 +246,11 @@ def _facts(world: World, state: RunView) -> Facts:
         if item.skipped
     ]
     asked = [item for item in state.escalations if item.kind == "question" and item.answer]
-    impacted = objects(world.parts(state).get("analysis", {}), "impacted_files")
-    reach = world.reach(state, [str(item.get("path", "")) for item in impacted])
+    parts = world.parts(state)
+    impacted = [str(item.get("path", "")) for item in objects(parts.get("analysis", {}), "impacted_files")]
+    # An analysis that nobody was asked for is about what the specification names.
+    named = tuple(impacted) or texts(parts.get("requirements", {}), "files_to_modify")
+    reach = world.reach(state, named)
     return Facts(
         state.task_id,
         state.request,
@@ -255,6 +260,7 @@ def _facts(world: World, state: RunView) -> Facts:
         state.tree,
         world.sandbox.name,
         world.records(state),
+        named_files=tuple(named),
         affected_tests=reach.tests if reach else (),
         facts=tuple(render(reach, FACTS_CHARS).splitlines()) if reach else (),
         answers=tuple((item.question.text, item.answer or "", item.by, "") for item in asked),
@@ -312,14 +318,14 @@ def _delivery(world: World, state: RunView) -> Ruling:
         or (state.stage.role is None and green.get("tree") != state.tree)
     ):
         return Verdict("not_run", ("the tree to deliver is not the tree that was judged",), {}), ()
-    read = str(records.get("review", {}).get("tree") or green["tree"])
+    # Where no stage makes a change, words are all that the whole task may have changed.
+    makes = state.pipeline.contract_for("change") is not None
+    read = str(records.get("review", {}).get("tree") or green["tree"]) if makes else state.base_tree
+    when = " after the last review" if makes else ""
     if unread := not_words(world.workspace.git, read, state.tree):
         return Verdict(
             "failed",
-            tuple(
-                f"`{path}` changed after the last review, which only words may; take it back"
-                for path in unread[:10]
-            ),
+            tuple(f"`{path}` changed{when}, which only words may; take it back" for path in unread[:10]),
             {},
         ), ()
     verdict = _known_green(world, state) or run_green(world, state)

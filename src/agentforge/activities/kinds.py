@@ -9,7 +9,7 @@ from agentforge.gates.kinds import Allowed, allowed_kind, failed_before
 
 def allowed_now(state: State) -> Allowed:
     """The weakest kind that will do for this task."""
-    return allowed_kind(state.request, state.escalations)
+    return allowed_kind(state.request, state.escalations, state.pipeline.goal)
 
 
 def owes_failing_test(state: State) -> bool:
@@ -22,7 +22,13 @@ def kind_of_change(world: World, state: RunView, red: Document | None = None) ->
     are taken from is kept: whoever verifies needs it again.
     """
     change = KindOfChange(
-        world.pristine_runner(state), state.base_tree, state.tree, state.request, red or {}, state.escalations
+        world.pristine_runner(state),
+        state.base_tree,
+        state.tree,
+        state.request,
+        red or {},
+        state.escalations,
+        state.pipeline.goal,
     )
     if change.base_tests != state.base_tree:
         world.workspace.keep(change.base_tests)

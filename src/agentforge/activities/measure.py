@@ -3,6 +3,7 @@ worktree as it is now.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agentforge.activities.world import World
@@ -16,6 +17,9 @@ from agentforge.languages.symbols import decode
 from agentforge.languages.table import is_code
 from agentforge.languages.values import CheckRun
 from agentforge.tools.base import ToolResult
+
+_BESIDE = 3
+"""Old tests that say how tests are written in a folder."""
 
 
 def conformance(world: World, state: State, paths: Sequence[str]) -> ToolResult:
@@ -41,18 +45,40 @@ def compare_types(
     world: World, state: State, paths: Sequence[str], tree: str = ""
 ) -> tuple[CheckRun, CheckRun]:
     """What the project's type checker says of the base and of a tree, the recorded one if none is given. The
-    base is checked once a task, and the tree only where there is a checker that can run.
+    base is checked once a task, and the tree only where there is a checker that can run. A new test may have
+    the findings that the tests beside it have: the project writes its tests so.
     """
 
-    def check(tree: str) -> CheckRun:
+    def check(tree: str, paths: Sequence[str]) -> CheckRun:
         place = world.workspace.pristine(tree, state.base_commit)
         environment = world.environment_of(state, tree)
         return world.language(state).runs.typecheck(world.sandbox, environment, place, paths)
 
-    before = world.once("types", state.base_tree, *paths, make=lambda: check(state.base_tree))
+    beside = _tests_beside(world, state, paths)
+    every = [*paths, *dict.fromkeys(near for each in beside.values() for near in each)]
+    before = world.once("types", state.base_tree, *every, make=lambda: check(state.base_tree, every))
     if incomplete(before) and left_out(state, "types"):
         before = with_leave(before)
-    return before, check(tree or state.tree) if before.status == "ran" else before
+    if before.status != "ran":
+        return before, before
+    after = check(tree or state.tree, paths)
+    usual = {
+        (path, code): count
+        for (path, code), count in after.findings.items()
+        if any((near, code) in before.findings for near in beside.get(path, ()))
+    }
+    return replace(before, findings={**before.findings, **usual}), after
+
+
+def _tests_beside(world: World, state: State, paths: Sequence[str]) -> dict[str, list[str]]:
+    """The new tests among these paths, each with a few old ones of its folder."""
+    is_test = world.is_test(state)
+    base = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_code(entry.path)]
+    new = [path for path in paths if is_test(path) and is_code(path) and path not in set(base)]
+    folder = {path: path.rpartition("/")[0] for path in (*base, *new)}
+    return {
+        path: [old for old in base if folder[old] == folder[path] and is_test(old)][:_BESIDE] for path in new
+    }
 
 
 def left_out(state: State, check: CheckName) -> bool:

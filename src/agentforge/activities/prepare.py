@@ -2,7 +2,9 @@
 first model calls.
 """
 
-from agentforge.activities.base_suite import NO_TESTS, run_base_suite
+from collections.abc import Sequence
+
+from agentforge.activities.base_suite import NO_TESTS, BaseSuite, run_base_suite
 from agentforge.activities.measure import leave_out, left_out
 from agentforge.activities.task_permissions import WEAK_ADVICE, WEAK_QUESTION
 from agentforge.activities.world import World
@@ -14,7 +16,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Baseline
 from agentforge.gates.ratchets import incomplete, with_leave
-from agentforge.languages.outcomes import GOOD
+from agentforge.languages.outcomes import GOOD, TestRun
 from agentforge.languages.table import is_source
 from agentforge.languages.values import CheckRun
 from agentforge.sandbox.base import is_weak
@@ -22,6 +24,8 @@ from agentforge.sandbox.base import is_weak
 NO_FILE = "."
 NAMED = 10
 """How many failing tests of the base are told by name; the record has all."""
+GO_ON = "go on"
+"""The answer that works with a suite of which nothing passes, on record."""
 
 
 def prepare(world: World, effect: Prepare, state: State) -> Prepared:
@@ -90,6 +94,9 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
             "again; or answer retry."
         )
         return BaselineFailed(f"The tests could not be run on the base: {run.reason}.", step)
+    passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
+    if run.results and not passing and not _goes_on(state):
+        return _nothing_passes(run, bad)
     paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_source(entry.path)]
     runs, place = world.language(state).runs, world.workspace.pristine(state.base_tree, state.base_commit)
     style = runs.lint(world.sandbox, environment, place, paths)
@@ -111,16 +118,7 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     }
     ref = world.pack.put_json(record)
     world.pack.sync()
-    passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
-    summary = (
-        f"{passing} of {len(run.results)} tests pass on the base" if run.results else "the base has no tests"
-    )
-    if bad:
-        summary += f", {len(bad)} fail"
-    if skipped := sum(result.outcome == "skipped" for result in run.results.values()):
-        summary += f", {skipped} skipped"
-    if flaky:
-        summary += f", {len(flaky)} flaky"
+    summary = _summary(suite, passing)
     return BaselineReady(
         Baseline(
             ref,
@@ -134,6 +132,43 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
             tuple(sorted(bad)[:NAMED]),
             suite.is_kept,
         )
+    )
+
+
+def _summary(suite: BaseSuite, passing: int) -> str:
+    """How the suite stands on the base, in one line."""
+    results = suite.tests.results
+    summary = f"{passing} of {len(results)} tests pass on the base" if results else "the base has no tests"
+    if suite.bad:
+        summary += f", {len(suite.bad)} fail"
+    if skipped := sum(result.outcome == "skipped" for result in results.values()):
+        summary += f", {skipped} skipped"
+    if suite.flaky:
+        summary += f", {len(suite.flaky)} flaky"
+    return summary
+
+
+def _nothing_passes(run: TestRun, bad: Sequence[str]) -> BaselineFailed:
+    """A suite of which nothing passes is mostly an environment that lacks something: work on it would prove
+    little.
+    """
+    count = len(run.results)
+    some = f": {', '.join(bad[:3])}{', …' if len(bad) > 3 else ''}" if bad else ""
+    what = f"failed{some}" if bad else "skipped"
+    tests = f"all {count} tests" if count > 1 else "its one test"
+    sentence = f"Nothing passes on the base: {tests} {what}."
+    step = (
+        "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, or fix the tests, commit, "
+        f"and start again; `{GO_ON}` works with the suite as it is, which then guards nothing."
+    )
+    return BaselineFailed(sentence, step, (GO_ON, "retry", "abort"))
+
+
+def _goes_on(state: State) -> bool:
+    """Whether a person answered that a suite of which nothing passes is worked with."""
+    return any(
+        GO_ON in item.question.options and (item.answer or "").strip().lower() == GO_ON
+        for item in state.escalations
     )
 
 

@@ -21,6 +21,7 @@ from agentforge.core.events import (
     Checked,
     ContextAssembled,
     Event,
+    ExternalArtifactImported,
     GateJudged,
     StageAccepted,
     StepOpened,
@@ -109,6 +110,9 @@ def named_by(files: TaskFiles, moments: list[Moment]) -> Named:
                         patches[steps[run]] = (before.tree, tree)
                 case GateJudged(gate="delivery", status="passed", finals=refs):  # it writes what it hands in
                     drafts |= {files.version(ref.phase, ref.contract, ref.version): ref for ref in refs}
+                case ExternalArtifactImported(ref=given):
+                    drafts[files.version(given.phase, given.contract, given.version)] = given
+                    drafts[files.external_input(given.contract)] = given
                 case StageAccepted(finals=refs):
                     finals |= {files.final(ref.phase, ref.contract): ref for ref in refs}
                 case _:
@@ -121,6 +125,8 @@ def _blocks(event: Event) -> dict[str, str]:
     match event:
         case TaskCreated(spec):
             return {spec.catalogue: "the catalogue"}
+        case ExternalArtifactImported(ref=given):
+            return {given.hash: f"{given.contract} from outside"}
         case BaselineTaken(baseline):
             return {baseline.ref: "the baseline"}
         case ContextAssembled(ref=ref):
@@ -142,7 +148,7 @@ def _blocks(event: Event) -> dict[str, str]:
 def _objects(event: Event) -> tuple[list[str], list[str]]:
     match event:
         case TaskCreated(spec):
-            return [spec.base_tree], [spec.base_commit]
+            return [spec.base_tree, *([spec.given_tree] if spec.given_tree else [])], [spec.base_commit]
         case WorkspacePrepared(tree=tree, human_commit=commit):
             return [tree], [commit]
         case StageAccepted(tree=tree, commit=commit):

@@ -83,11 +83,12 @@ class Answering:
         if not self.tiers.specs:
             raise UsageError("No model is configured.", NO_MODEL)
         for specs in {self.tiers.models[tier] for tier in TIERS}:
-            troubles = [trouble for trouble in map(self._trouble, specs) if trouble is not None]
+            troubles = [trouble for trouble in map(self.trouble, specs) if trouble is not None]
             if len(troubles) == len(specs):
                 raise troubles[0]
 
-    def _trouble(self, spec: str) -> UserError | None:
+    def trouble(self, spec: str) -> UserError | None:
+        """What stands in the way of a model here: a missing key or library; None if nothing does."""
         try:
             self.open(spec)
         except UserError as error:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.app.settings import OVERRIDES, read_overrides
+from agentforge.app.overrides import OVERRIDES, read_overrides
 from agentforge.catalog.check import file_faults, file_warnings, lanes_of, place_of
 from agentforge.catalog.load import Catalog, ResolvedPipeline, says_nothing
 from agentforge.core.errors import UsageError

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from agentforge.app.settings import read_own_settings
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError
 from agentforge.engines.temporal.config import Config, read_config
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 def read_temporal(environ: Mapping[str, str] = os.environ) -> Config:
     """Where the Temporal server is: the environment before the user's own file. A repository is not asked."""
+    from agentforge.app.settings import read_own_settings
+
     path = home_path(environ) / "config.yaml"
     _, own = read_own_settings(path)
     return read_config(own.temporal, environ, str(path))

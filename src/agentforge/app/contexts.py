@@ -157,7 +157,7 @@ def _planned(site: Site, options: StartOptions, scratch: Path) -> ContextReport:
     settings = read_settings(git, base, model=options.model, sandbox=None, budget_usd=None)
     mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
     tree = git.tree_of(base)
-    resolved, reasons = choose_line(site, options, mode, settings, tree)
+    resolved, reasons, _ = choose_line(site, options, mode, settings, tree)
     files = TaskFiles(scratch / "task-dry-run")
     workspace = Workspace(git, scratch / "trees", files.task_id)
     workspace.look_at(tree)

@@ -137,7 +137,7 @@ def step_detail(task: OpenTask, number: int) -> Detail:
             "prompt_tokens": step.usage.input_tokens,
             "completion_tokens": step.usage.output_tokens,
         },
-        "context_sent": dict(read_context(task.files, step)) if step.context else None,
+        "context_sent": _context(task, step),
         "llm_response": {
             "reasoning": said.get("thought") or step.summary,
             "action_chosen": step.actions[0].name if step.actions else None,
@@ -153,6 +153,13 @@ def step_detail(task: OpenTask, number: int) -> Detail:
         "state_after": {"verification_status": step.check or None},
         "diff": _diff(task, step.number),
     }
+
+
+def _context(task: OpenTask, step: Step) -> Detail | None:
+    """Each block that was sent, by its name in one word."""
+    if not step.context:
+        return None
+    return {name.replace(" ", "_"): text for name, text in read_context(task.files, step)}
 
 
 def _succeeded(step: Step) -> bool:

@@ -5,6 +5,7 @@ import concurrent.futures.thread  # noqa: F401  # see below
 # Both hook into forks. Loaded in one thread while another starts a program, they let go of locks not taken.
 import logging  # noqa: F401
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -154,6 +155,8 @@ class Driver:
         world = make_world(
             site, self.journal, settings, answering.router(self.progress, self.ledger), walls, self.progress
         )
+        # Beside the worktree and the environment, so that the first call does not wait for it.
+        threading.Thread(target=world.models.load_all).start()
         batch_outbox = _batch_outbox(site, settings, state, detach=detach)
         batch_outbox.tidy(state)
         return replace(

@@ -2,12 +2,14 @@
 
 from agentforge.app.answers import answer, may_ask
 from agentforge.app.driver import open_driver
-from agentforge.app.messages import resume_where_halted
+from agentforge.app.model_change import resume_with
+from agentforge.app.notifying import announce
 from agentforge.app.ports import UNWATCHED, Ask, Messages, Watcher, no_messages
 from agentforge.app.remote import drive_remotely
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
 from agentforge.core.events import Event
+from agentforge.core.inputs import ChangeModel
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.task.engine import read_engine
@@ -20,15 +22,16 @@ def resume(
     *,
     ask: Ask | None = None,
     permissions: StartPermissions | None = None,
+    change: ChangeModel | None = None,
     detach: bool = False,
 ) -> State:
     """Drives a task that was stopped; one that failed, was aborted or can be tried again is put back to work
-    first. `permissions` replace what was allowed when it was started. One that is
+    first. `permissions` replace what was allowed when it was started, `change` its model. One that is
     completed stays as it is: whoever repeats the command is shown its result again.
     """
     if task.state.status == "completed":
         return task.state
-    return drive(task, watcher, resume_where_halted, ask=ask, permissions=permissions, detach=detach)
+    return drive(task, watcher, resume_with(change), ask=ask, permissions=permissions, detach=detach)
 
 
 def drive(
@@ -71,13 +74,16 @@ def _drive_once(
     def progress(text: str) -> None:
         watcher.notice(f"  {text}", "quiet")
 
+    before = task.state
     with open_driver(task, listener=listener, progress=progress) as driver:
         for key, message in messages(task.state, task.journal.length):
             driver.tell(key, message)
         if permissions is not None:
             driver.say(permissions)
         try:
-            return driver.run(detach=detach)
+            state = driver.run(detach=detach)
         except UserError:
             watcher.notice(f"{task.task_id} stopped. `agentforge continue {task.task_id}` resumes it.", "bad")
             raise
+    announce(task, before, progress)
+    return state

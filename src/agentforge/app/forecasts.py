@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agentforge.app.tasks import OpenTask
-from agentforge.core.pipeline import TIERS
+from agentforge.core.pipeline import TIERS, Pipeline
 from agentforge.core.state import State
 from agentforge.sizing import forecast as estimates
 from agentforge.sizing.forecast import Forecast, Past
@@ -23,16 +23,17 @@ def forecast_of(site: Site, state: State, notice: Callable[[str], None]) -> Fore
     """As `forecast`, for a state that need not be on record."""
     by_tier = {each.tier: each.price for each in state.prices}
     rates = {tier: by_tier.get(tier, state.price) for tier in TIERS}
-    return estimates.forecast(state.pipeline, past_tasks(site, state.pipeline.lane, notice), rates)
+    return estimates.forecast(state.pipeline, past_tasks(site, state.pipeline, notice), rates)
 
 
-def past_tasks(site: Site, lane: str, notice: Callable[[str], None]) -> tuple[Past, ...]:
-    """What the completed tasks of this checkout and lane took, the newest last. One that was given up says
-    nothing about the next.
+def past_tasks(site: Site, pipeline: Pipeline, notice: Callable[[str], None]) -> tuple[Past, ...]:
+    """What the completed tasks of this checkout took in the same lane of the same line, the newest last. One
+    that was given up says nothing about the next.
     """
     with Index(site.home.index, notice) as index:
         rows = index.rows(site.git.top)
-    completed = {row.task_id for row in rows if row.status == "completed" and row.lane == lane}
+    alike = (pipeline.lane, pipeline.line)
+    completed = {row.task_id for row in rows if row.status == "completed" and (row.lane, row.line) == alike}
     if not completed:
         return ()
     with Ledger.of(site.home, notice) as ledger:

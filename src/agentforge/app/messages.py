@@ -58,7 +58,8 @@ def send_answer(task: OpenTask, identity: str, answer: str) -> bool:
     open_question(task.state, identity)
     message, key = Resolution(identity, redact(answer)[0], person()), f"inbox/{identity}"
     opened = dict(task.journal.times.opened).get(identity, "")
-    seen = inbox.QuestionTimes(opened_at=opened, answered_at=stamp(task.site.clock()))
+    shown = inbox.shown_at(task.files, identity)
+    seen = inbox.QuestionTimes(opened, shown, stamp(task.site.clock()))
     if not inbox.send(task.files, message, identity, seen):
         raise UsageError(
             f"{identity} of {task.task_id} already has an answer, and the first one counts.",

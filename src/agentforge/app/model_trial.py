@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from agentforge.app.answering import Answering
 from agentforge.core.errors import UserError
-from agentforge.models.base import Answer, Block, Model, ModelTrouble, OfferedTool, Request
+from agentforge.models.base import Answer, Block, Model, ModelTrouble, OfferedTool, Request, TroubleKind
 from agentforge.models.known.providers import SCRIPTED, ReplyFormat
 from agentforge.models.known.tiers import split
 from agentforge.models.provider_model import ProviderModel
@@ -44,6 +44,15 @@ class ModelTrial:
     input_tokens: int | None = None
     output_tokens: int | None = None
     micro_usd: int | None = None
+    trouble: TroubleKind | None = None
+    """What kind of trouble it was, where a call brought no reply."""
+
+
+def send_one_call(config: Answering, spec: str) -> ModelTrial:
+    """Sends the request once, whatever becomes of it."""
+    model = config.open(spec)
+    assert isinstance(model, ProviderModel)
+    return _attempt(model, lambda _: None, Tries(most=1))
 
 
 def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> ModelTrial:
@@ -75,14 +84,14 @@ def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Model
     return tried
 
 
-def _attempt(model: ProviderModel, say: Callable[[str], None]) -> ModelTrial:
+def _attempt(model: ProviderModel, say: Callable[[str], None], tries: Tries = _TRIES) -> ModelTrial:
     """`means` is only set on a failure if another one might do better."""
 
     def announce(attempt: Attempt) -> None:
         if attempt.trouble is not None and attempt.pause_s is not None:
             say(f"{model.name}: {attempt.trouble.user_sentence} Trying again in {attempt.pause_s:.1f} s.")
 
-    asked: Model = Retrying(model, _TRIES, announce)
+    asked: Model = Retrying(model, tries, announce)
     _load(model)
     began = time.monotonic()
     try:
@@ -97,6 +106,7 @@ def _attempt(model: ProviderModel, say: Callable[[str], None]) -> ModelTrial:
             ok=False,
             sentence=trouble.user_sentence,
             means=model.reply_format() if another_format_may_help else None,
+            trouble=trouble.kind,
         )
     took = int((time.monotonic() - began) * 1000)
     wrong, otherwise = _wrong(answer)

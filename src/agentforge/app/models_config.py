@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.app.answering import Answering
-from agentforge.app.settings import named_model, read_overrides, read_own_settings, read_project_settings
+from agentforge.app.overrides import read_overrides
+from agentforge.app.settings import named_model, read_own_settings, read_project_settings, tiers_or_usual
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.models.known.providers import known
-from agentforge.models.known.tiers import read_tiers
 from agentforge.store.layout import Home
 from agentforge.store.user.keys import KeyStore
 from agentforge.store.user.ledger import Ledger, ledger_file
@@ -27,8 +27,9 @@ def models_config(
     """
     user, own = read_own_settings(home / "config.yaml")
     providers = known(environ, own.providers)
-    tiers = read_tiers(user, _project(), model=named_model(model, environ), providers=providers)
-    return Answering(tiers, providers, environ, KeyStore.of(Home(home), environ), _rates(Home(home)))
+    keys = KeyStore.of(Home(home), environ)
+    tiers, _ = tiers_or_usual(user, _project(), named_model(model, environ), providers, keys)
+    return Answering(tiers, providers, environ, keys, _rates(Home(home)))
 
 
 def committed_catalogue() -> Catalog:

@@ -1,5 +1,7 @@
 """The user's own settings file, for the commands that show and change it."""
 
+import json
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from agentforge.store.site import home_path
 from agentforge.system import strict_yaml
 from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
 from agentforge.system.files import make_own_directory, write_atomic
+from agentforge.system.yaml_places import line_of
 
 _TEMPLATE = """\
 # Your own settings, for every repository. Everything may be left out.
@@ -34,6 +37,9 @@ _TEMPLATE = """\
 # day_cap:
 #   usd: 20
 """
+_EXAMPLE = re.compile(r"^# model: .*$", re.MULTILINE)
+_PLAIN = re.compile(r"[a-z][\w-]*:[\w./@+-][\w./@:+-]*", re.ASCII)
+_COMMENT = re.compile(r"\s+#.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,25 @@ def write_own_config(text: str) -> Path:
     write_atomic(path, text.encode())
     path.chmod(0o600)
     return path
+
+
+def with_model(text: str | None, spec: str) -> str:
+    """The settings with this model for every call; every other line, comments too, is as it was."""
+    line = f"model: {spec if _PLAIN.fullmatch(spec) else json.dumps(spec, ensure_ascii=False)}"
+    if text is None or not text.strip():
+        return _EXAMPLE.sub(lambda _: line, _TEMPLATE, count=1)
+    lines = text.splitlines(keepends=True)
+    at = line_of(text, ("model",))
+    if at is not None:
+        comment = _COMMENT.search(lines[at - 1])
+        lines[at - 1] = f"{line}{comment[0] if comment else ''}\n"
+        return "".join(lines)
+    if lines[-1].strip() and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    example = next((place for place, each in enumerate(lines) if _EXAMPLE.match(each)), None)
+    if example is not None:
+        return "".join([*lines[: example + 1], f"{line}\n", *lines[example + 1 :]])
+    return "".join([*lines, f"{line}\n"])
 
 
 def template() -> str:

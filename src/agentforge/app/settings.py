@@ -9,9 +9,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from agentforge.app.overrides import read_overrides
 from agentforge.app.suggestions import Suggestion, refuse_higher_caps, refuse_users_words, suggested
+from agentforge.app.usual_model import UsualModel, usual_model
 from agentforge.catalog.contracts import Contract, compile_contract, problems
-from agentforge.catalog.extends import KINDS
 from agentforge.catalog.faults import placed
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
@@ -21,8 +22,10 @@ from agentforge.models.known.providers import Provider, known
 from agentforge.models.known.tiers import Tiers, read_tiers
 from agentforge.sandbox.network.destinations import Destination, destinations
 from agentforge.sandbox.walls.container import ContainerSpec
+from agentforge.store.layout import Home
 from agentforge.store.site import home_path
 from agentforge.store.user.day_cap import DayCap
+from agentforge.store.user.keys import KeyStore
 from agentforge.system import strict_yaml
 from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
 from agentforge.system.git.repository import Git
@@ -31,18 +34,17 @@ from agentforge.system.yaml_places import line_of
 from agentforge.tools.roots import Root, read_roots
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
-USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python", "keep")
+USER_KEYS = (
+    *("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python"),
+    *("keep", "notify"),
+)
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
 """What both the user and a project can say. Every other key of `settings` counts in a project's alone."""
-OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
-"""The folders of a project's own catalogue files."""
 NO_MODEL = (
-    "Give one with `--model PROVIDER:NAME` (anthropic, openai, mistral, google; ollama, lmstudio, vllm, "
-    "llamacpp on this machine), set "
-    "AGENTFORGE_MODEL, or write `model:` or `tiers:` into your config.yaml; `agentforge models list` "
-    "shows what is there, "
-    "`agentforge demo` needs none."
+    "Run `agentforge setup`, which finds what you have and asks for the rest; or set ANTHROPIC_API_KEY, "
+    "OPENAI_API_KEY, MISTRAL_API_KEY or GOOGLE_API_KEY; or name a model with `--model PROVIDER:NAME` or "
+    "AGENTFORGE_MODEL. `agentforge demo` needs none."
 )
 
 
@@ -83,6 +85,8 @@ class Own:
     """How much of what can be made again stays on the disk."""
     weak: bool = False
     """Whether code of repositories may run behind weak walls."""
+    notify: Mapping[str, Any] = field(default_factory=dict)
+    """How a person wants to be told that a task waits or is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,8 @@ class Settings:
     """The tiers as the user alone configured them."""
     suggestion: Suggestion | None = None
     """The models that only the project names."""
+    usual: UsualModel | None = None
+    """The model, where nobody has named one and a key is there."""
 
 
 def read_settings(
@@ -122,7 +128,9 @@ def read_settings(
     refuse_higher_caps(project.get("limits", {}), user.get("limits", {}), SETTINGS_FILE)
     limits = {**project.get("limits", {}), **user.get("limits", {})}
     providers = known(environ, own.providers)
-    tiers = read_tiers(user, project, model=named_model(model, environ), providers=providers)
+    tiers, usual = tiers_or_usual(
+        user, project, named_model(model, environ), providers, KeyStore.of(Home(home_path(environ)), environ)
+    )
     return Settings(
         tiers=tiers,
         providers=providers,
@@ -134,7 +142,22 @@ def read_settings(
         own=own,
         own_tiers=read_tiers(user, {}, model=named_model(None, environ), providers=providers),
         suggestion=suggested(tiers, providers),
+        usual=usual,
     )
+
+
+def tiers_or_usual(
+    user: Mapping[str, Any],
+    project: Mapping[str, Any],
+    model: tuple[str, str] | None,
+    providers: Mapping[str, Provider],
+    keys: KeyStore,
+) -> tuple[Tiers, UsualModel | None]:
+    """The tiers as people configured them; where they name no model at all, the usual one of a key."""
+    tiers = read_tiers(user, project, model=model, providers=providers)
+    if tiers.specs or (usual := usual_model(providers, keys)) is None:
+        return tiers, None
+    return read_tiers(user, project, model=(usual.spec, usual.key), providers=providers), usual
 
 
 def named_model(model: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:
@@ -161,17 +184,6 @@ def read_project_settings(git: Git, base: str) -> dict[str, Any]:
         )
     refuse_users_words(value, SETTINGS_FILE, text, USER_KEYS)
     return check_settings(value, SETTINGS_FILE, text)
-
-
-def read_overrides(git: Git, base: str) -> dict[str, str]:
-    """The project's catalogue files of a commit, by path."""
-    found = {}
-    for entry in git.ls_tree(git.tree_of(base)):
-        if entry.path.startswith(OVERRIDES) and entry.kind == "blob":
-            found[entry.path] = (git.read_blob(base, entry.path, SETTINGS_BYTES) or b"").decode(
-                "utf-8", "replace"
-            )
-    return found
 
 
 def check_settings(value: object, source: str, text: str = "") -> dict[str, Any]:
@@ -291,5 +303,6 @@ def _read_own(path: Path) -> tuple[dict[str, Any], Own]:
         theirs.get("temporal", {}),
         KeepLimits(**theirs.get("keep", {})),
         walls.get("weak") == "allow",
+        theirs.get("notify", {}),
     )
     return shared, own

@@ -4,22 +4,38 @@ written.
 
 import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from agentforge.activities.code import CodeReader
 from agentforge.activities.task_permissions import check_walls, sandbox_name
 from agentforge.app.answering import TIERED, Answering
+from agentforge.app.composing import from_task
+from agentforge.app.importing import (
+    CheckedInput,
+    ExternalInput,
+    checked,
+    keep,
+    read_specification,
+    tree_place,
+)
+from agentforge.app.importing_tests import read_tests
+from agentforge.app.preflight import check_language, check_models
 from agentforge.app.settings import Settings, read_settings
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
+from agentforge.catalog.ends import HANDED_IN_BY, Ends, reaches, required_from_outside
 from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import USUAL, Mode, mode_named
 from agentforge.context.assemble import measured
+from agentforge.context.conventions import convention_files
 from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
+from agentforge.core.pipeline import Part
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import Delivery
 from agentforge.languages.facts import reading_note
@@ -61,10 +77,24 @@ class StartOptions:
     budget_usd: str | None = None
     pipeline: str | None = None
     mode: str | None = None
+    path: str | None = None
+    """The file or directory that the request is about."""
+    through: str | None = None
+    """The stage to end at."""
+    skip_to: str | None = None
+    """The stage to begin at."""
+    spec_file: str | None = None
+    """A file with a specification."""
+    from_tests: str | None = None
+    """A directory or file with tests."""
+    from_task: str | None = None
+    """A task whose results this one builds on."""
     permissions: StartPermissions = StartPermissions()
     """What the person allows before the task asks."""
     at_terminal: bool = False
     """Whether a person sits there, who alone can take the walls away."""
+    asked_by: str = ""
+    """The command that names the pipeline, where it is no option."""
     own_code: bool = False
     """Whether the repository is a sample of ours, so that nobody must be asked before its code runs."""
     engine: EngineName = "local"
@@ -74,10 +104,10 @@ class StartOptions:
     """How long a call may wait for its batch; 0: as long as it takes."""
 
 
-def start(site: Site, options: StartOptions) -> OpenTask:
-    """Records a task. It does not run yet: `drive` does that."""
-    if not options.request.strip():
-        raise UsageError("The request is empty.", EMPTY)
+def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lambda _: None) -> OpenTask:
+    """Records a task, and tells `notice` what a person should know. It does not run yet: `drive` does
+    that.
+    """
     options = replace(options, request=redact(options.request)[0])
     if (length := measured(options.request)) > LONGEST_REQUEST:
         raise UsageError(
@@ -97,12 +127,19 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     check_walls(settings.sandbox, settings.own.sandbox, at_terminal=options.at_terminal)
     sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
-    resolved, reasons = choose_line(site, options, mode, settings, tree)
+    handed_in = read_handed_in(site, options, base)
+    options = replace(options, request=_whole_request(site, tree, options, handed_in))
+    resolved, reasons, imports = choose_line(site, options, mode, settings, tree, handed_in)
+    check_language((entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"), resolved.pipeline())
     if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
         raise UsageError(
             f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
             "Leave --budget out; calls and tokens are capped anyway.",
         )
+    suggestion = settings.suggestion
+    if settings.usual is not None:
+        notice(settings.usual.sentence)
+    check_models(answering, notice, suggestion.specs if suggestion else ())
     make_own_directory(site.home.path)
     archived = set(archive.archived_tasks(git))
     now = site.clock()
@@ -113,12 +150,17 @@ def start(site: Site, options: StartOptions) -> OpenTask:
         lambda name: name in archived or not claim_directory(site.project.task(name).root),
     )
     files = site.project.task(task_id)
-    Workspace(git, site.home.trees(git.top, task_id).root, task_id).keep_base(base)
+    space = Workspace(git, site.home.trees(git.top, task_id).root, task_id)
+    space.keep_base(base)
     exclude_run_state(git)
     pack = Pack(files.pack)
     # Not in canonical order: a role is shown contracts and tools as their files list them.
     catalogue = pack.put(json.dumps(resolved.to_json(), ensure_ascii=False, separators=(",", ":")).encode())
+    imported = tuple(keep(files, pack, each) for each in imports)
     pack.sync()
+    given_tree = next((each.given.tree for each in imports if each.given.tree), "")
+    if given_tree:
+        space.keep(given_tree)
     spec = TaskSpec(
         task_id,
         options.request,
@@ -135,15 +177,16 @@ def start(site: Site, options: StartOptions) -> OpenTask:
         answering.tier_prices() if answering.name == TIERED else (),
         marker=secrets.token_hex(8),
         delivery=options.delivery,
+        given_tree=given_tree,
         deadline_s=options.deadline_s,
     )
     # Always written: what was said about an earlier task of this name must not count.
     unwalled = "none" if sandbox.name == "none" else "weak" if options.own_code else ""
     permissions = replace(options.permissions, sandbox=unwalled, marker=spec.marker)
-    if settings.suggestion is not None:
-        permissions = replace(permissions, suggested=settings.suggestion.digest)
+    if suggestion is not None:
+        permissions = replace(permissions, suggested=suggestion.digest)
     write_permissions(permissions_file(site.home, git.top, task_id), permissions)
-    with Journal.create(files, Create(spec), site.clock) as journal:
+    with Journal.create(files, Create(spec, imported), site.clock) as journal:
         artifacts.write_inputs(files, spec, journal.times.created_at, options.engine)
         with closing(ViewWriter(site, journal, lambda _: None)) as views:
             views.show()
@@ -168,15 +211,21 @@ def _check_batches(settings: Settings, specs: Iterable[str]) -> None:
 
 
 def choose_line(
-    site: Site, options: StartOptions, mode: Mode, settings: Settings, tree: str
-) -> tuple[ResolvedPipeline, tuple[str, ...]]:
+    site: Site,
+    options: StartOptions,
+    mode: Mode,
+    settings: Settings,
+    tree: str,
+    handed_in: Sequence[ExternalInput] = (),
+) -> tuple[ResolvedPipeline, tuple[str, ...], tuple[CheckedInput, ...]]:
     """The pipeline and its lane: what a person said, else what the request and the tree say; with the
-    reasons.
+    reasons, and with what is handed in once its contract has passed.
     """
-    goal, why = classify_goal(options.request)
+    parts: frozenset[Part] = frozenset(each.part for each in handed_in)
+    goal, why = classify_goal(options.request, parts)
     name = options.pipeline or mode.pipeline or goal
     reasons = [
-        f"chosen with --pipeline {name}"
+        f"chosen with {options.asked_by or f'--pipeline {name}'}"
         if options.pipeline
         else f"mode {mode.name}"
         if mode.pipeline
@@ -189,15 +238,105 @@ def choose_line(
             f"There is no pipeline {name}. Choose one of {known}.",
             "`agentforge pipelines list` says what each does.",
         )
-    lanes = catalog.document("pipelines", name)["pipeline"].get("lanes", {})
+    imports = tuple(
+        checked(catalog, name, each, handed_in, tree_place(site, each.tree or tree, options.request))
+        for each in handed_in
+    )
+    given = frozenset(each.contract for each in imports)
+    ends = Ends(options.skip_to or "", options.through or "", given)
+    template = catalog.document("pipelines", name)["pipeline"]
+    if missing := [each for each in required_from_outside(template) if each not in given]:
+        raise UsageError(
+            f"The pipeline {name} needs a {missing[0]} to begin with.", _how_to_hand_in(catalog, missing[0])
+        )
     lane = options.lane
     if lane is not None:
         reasons.append("chosen with --lane")
-    elif lanes:
+    elif template.get("lanes"):
         found = look(site, options.request, tree)
         reasons += found.reasons
-        lane = found.lane if found.lane in lanes else None
-    return catalog.resolve(name, lane, mode.name), tuple(reason for reason in reasons if reason)
+        lane = _lane_with(catalog, template, found.lane, ends)
+        if lane != found.lane:
+            reasons.append(f"the lane {found.lane} does not have these ends")
+    resolved = catalog.resolve(name, lane, mode.name, ends)
+    return resolved, tuple(reason for reason in reasons if reason), imports
+
+
+def _lane_with(catalog: Catalog, template: Mapping[str, Any], wanted: str, ends: Ends) -> str:
+    """The lane that the request fits, or the next higher one that a task can enter and leave where it
+    should. If none has those ends it is the highest, which can name the most.
+    """
+    lanes: list[str] = [*template["lanes"]]
+    first = lanes.index(wanted) if wanted in lanes else len(lanes) - 1
+    for lane in (*lanes[first:], *reversed(lanes[:first])):
+        if reaches(template, ends, catalog.stages_of(template, lane)):
+            return lane
+    return lanes[-1]
+
+
+def _how_to_hand_in(catalog: Catalog, contract: str) -> str:
+    part = catalog.contract(contract).part
+    return f"Hand it in with {HANDED_IN_BY[part]}." if part and part in HANDED_IN_BY else ""
+
+
+def read_handed_in(site: Site, options: StartOptions, base: str) -> tuple[ExternalInput, ...]:
+    """What a person hands in beside the request, not trusted yet."""
+    if options.spec_file and options.from_task:
+        raise UsageError("--spec and --from-task both hand in a specification; leave one out.")
+    found: list[ExternalInput] = []
+    if options.spec_file:
+        found.append(read_specification(options.spec_file))
+    if options.from_task:
+        found += from_task(site, options.from_task, base)
+    if options.from_tests:
+        if any(each.part == "tests" for each in found):
+            raise UsageError(f"--from-tests and {options.from_task} both hand in tests; leave one out.")
+        found.append(read_tests(site, options.from_tests, base))
+    return tuple(found)
+
+
+def _whole_request(site: Site, tree: str, options: StartOptions, handed_in: Sequence[ExternalInput]) -> str:
+    """The request as it is put on record: a path that is named and what is handed in say a part of it."""
+    request = options.request if options.path is None else _about(site, tree, options.path, options)
+    request = request.strip() or request_for(handed_in, options.pipeline)
+    if not request:
+        raise UsageError("The request is empty.", EMPTY)
+    return request
+
+
+def _about(site: Site, tree: str, path: str, options: StartOptions) -> str:
+    """The request of somebody who names a path: it must be in the tree that the task starts from."""
+    top = site.git.top.resolve()
+    place = Path(path).absolute()
+    whole = place.parent.resolve() / place.name if place.name != ".." else place.resolve()
+    if not whole.is_relative_to(top):
+        raise UsageError(f"{path} is outside of the repository {top}.")
+    name = whole.relative_to(top).as_posix()
+    inside = [entry.path for entry in site.git.ls_tree(tree)]
+    if name != "." and not any(each == name or each.startswith(f"{name}/") for each in inside):
+        raise UsageError(
+            f"{path} is not in the commit that the task starts from.",
+            "Commit it, or name a path that `git ls-files` shows.",
+        )
+    verb = (options.pipeline or "review").capitalize()
+    about = "the whole repository" if name == "." else name
+    words = options.request.strip()
+    return f"{verb} {about}: {words}" if words else f"{verb} {about}"
+
+
+def request_for(handed_in: Sequence[ExternalInput], pipeline: str | None) -> str:
+    """The request of somebody who only hands in a specification: what its title says."""
+    titles = [str(each.document.get("title") or "") for each in handed_in if each.part == "requirements"]
+    if not titles or not titles[0]:
+        return ""
+    verb = "Write tests for" if pipeline == "test" else "Implement"
+    return f"{verb} the specification “{redact(titles[0])[0]}”"
+
+
+def read_conventions(site: Site, tree: str) -> tuple[str, ...]:
+    """The files of a tree that tell roles what the owner asks of them."""
+    paths = [entry.path for entry in site.git.ls_tree(tree) if entry.kind == "blob"]
+    return tuple(convention_files(paths))
 
 
 def look(site: Site, request: str, tree: str) -> Triage:

@@ -37,11 +37,11 @@ class Step:
     state: State
     """Where the task stood when the step closed; the newest state of one that is still open."""
     started: str = ""
+    seat: str = ""
+    """The reviewer of the stage's panel whose step it is; empty for the one who works."""
     ended: str = ""
     model: str = ""
     """Who was asked."""
-    seat: str = ""
-    """The reviewer of the stage's panel whose step it is; empty for the one who works."""
     context: str = ""
     context_tokens: int = 0
     dropped: tuple[str, ...] = ()

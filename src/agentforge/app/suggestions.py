@@ -9,14 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agentforge.activities.task_permissions import permissions_of, project_of
 from agentforge.core.errors import UsageError
-from agentforge.core.state import State
 from agentforge.core.values import Budget
 from agentforge.models.known.providers import SCRIPTED, Provider
 from agentforge.models.known.tiers import Tiers, from_project, split
-from agentforge.store.site import Site
-from agentforge.store.user.consents import consented
 from agentforge.system.canon import digest_value
 from agentforge.system.visible import one_line
 from agentforge.system.yaml_places import line_of
@@ -59,28 +55,11 @@ class Suggestion:
 
 def suggested(tiers: Tiers, providers: Mapping[str, Provider]) -> Suggestion | None:
     """The models of these tiers that only the project names; None if there are none."""
-    return _suggestion(from_project(tiers), providers)
+    return suggestion_of(from_project(tiers), providers)
 
 
-def suggested_for(
-    site: Site, state: State, tiers: Tiers, own: Tiers, providers: Mapping[str, Provider]
-) -> Suggestion | None:
-    """The same for a task on record, whose own model, if it has one, stands in `tiers`; `own` are the tiers
-    of the user alone.
-    """
-    named = from_project(tiers)
-    said = permissions_of(site, state).permissions
-    if said.marker != state.marker or not state.marker or said.suggested:
-        named = (*named, *(spec for spec in tiers.specs if spec not in own.specs))
-    return _suggestion(named, providers)
-
-
-def agreed(site: Site, suggestion: Suggestion | None) -> bool:
-    """Whether there is nothing to ask, or a person said yes to these very models in this repository."""
-    return suggestion is None or consented(site.home, project_of(site), suggestion.digest)
-
-
-def _suggestion(specs: Iterable[str], providers: Mapping[str, Provider]) -> Suggestion | None:
+def suggestion_of(specs: Iterable[str], providers: Mapping[str, Provider]) -> Suggestion | None:
+    """These models and the hosts of their providers; None if there are none."""
     found = tuple(dict.fromkeys(specs))
     names = dict.fromkeys(split(spec)[0] for spec in found)
     return (

@@ -6,13 +6,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agentforge.activities.task_permissions import permissions_of, rules_of, weak_allowed
+from agentforge.activities.task_permissions import permissions_of, project_of, rules_of, weak_allowed
 from agentforge.activities.world import ModelQuestion, World
 from agentforge.app.answering import TIERED
 from agentforge.app.settings import Settings, read_settings
-from agentforge.app.suggestions import Suggestion, agreed, suggested_for
+from agentforge.app.suggestions import Suggestion, suggestion_of
 from agentforge.catalog.load import ResolvedPipeline
 from agentforge.core.state import State
+from agentforge.models.known.tiers import from_project
 from agentforge.models.router import Router
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.worktree import Workspace
@@ -20,6 +21,7 @@ from agentforge.store.site import Site
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.pack import Pack
 from agentforge.store.user.code_facts import KeptFacts
+from agentforge.store.user.consents import consented
 from agentforge.store.user.keys import KeyStore
 
 
@@ -29,12 +31,21 @@ def settings_of(site: Site, state: State) -> Settings:
     """
     model = None if state.model == TIERED else state.model
     found = read_settings(site.git, state.base_commit, model=model, sandbox=state.sandbox, budget_usd=None)
-    suggestion = suggested_for(site, state, found.tiers, found.own_tiers, found.providers)
-    return replace(found, suggestion=suggestion)
+    return replace(found, suggestion=suggested_for(site, state, found))
+
+
+def suggested_for(site: Site, state: State, settings: Settings) -> Suggestion | None:
+    """The models that nobody on this machine named: the project's, and those that only the record names."""
+    named, own = from_project(settings.tiers), settings.own_tiers.specs
+    said = permissions_of(site, state).permissions
+    if said.marker != state.marker or not state.marker or said.suggested:
+        named = (*named, *(spec for spec in settings.tiers.specs if spec not in own))
+    return suggestion_of(named, settings.providers)
 
 
 def _model_question(site: Site, suggestion: Suggestion | None) -> ModelQuestion | None:
-    if suggestion is None or agreed(site, suggestion):
+    """What to ask before the first call, unless a person said yes to these very models in this repository."""
+    if suggestion is None or consented(site.home, project_of(site), suggestion.digest):
         return None
     return ModelQuestion(suggestion.question, suggestion.advice)
 

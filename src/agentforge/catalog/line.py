@@ -1,7 +1,7 @@
 """One line of a template, turned into what a task keeps: stages with their panels, scaled by a mode."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -24,7 +24,7 @@ _ABOUT_WORDS: frozenset[GateName] = frozenset({"contracts", "review"})
 Parts: TypeAlias = Callable[[str], Part | None]
 """What a contract is to the work."""
 
-_NOT_RULES = frozenset({"prompt", "description"})
+_NOT_RULES = frozenset({"prompt", "description", "purpose"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,26 @@ class Line:
     stages: tuple[Document, ...]
     roles: Mapping[str, Role]
     rises: Document | None = None
+    ends: Mapping[str, Any] = field(default_factory=dict)
+    """Where a task enters and leaves it, if not at its ends."""
 
-    def pipeline(self, name: str, mode: Mode) -> Document:
+    def pipeline(self, template: Mapping[str, Any], mode: Mode) -> Document:
         """The form that the rules read."""
-        kept = {"name": name, "lane": self.lane, "stages": [_for_rules(stage, mode) for stage in self.stages]}
-        settled = {"mode": mode.name, "writes": mode.writes}
-        return {**kept, **settled} if self.rises is None else {**kept, "rises": self.rises, **settled}
+        kept = {
+            "name": template["name"],
+            "lane": self.lane,
+            "stages": [_for_rules(stage, mode) for stage in self.stages],
+        }
+        rises = {} if self.rises is None else {"rises": self.rises}
+        settled = {"mode": mode.name, "writes": mode.writes and self.changes_files}
+        goes_on = template.get("continuation", {}).get("next_pipeline")
+        after = {"continues_with": goes_on} if goes_on else {}
+        return {**kept, **rises, **settled, "goal": template["goal_type"], **self.ends, **after}
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether any of its stages is judged by what it changed."""
+        return any(set(stage["gates"]) - _ABOUT_WORDS for stage in self.stages)
 
     def contracts(self) -> Iterator[str]:
         """Every contract that its stages and panels name; one may come twice."""
@@ -52,7 +66,7 @@ class Line:
 
     def prompts(self) -> dict[str, str]:
         """What each role is told, by stage."""
-        return {stage["name"]: stage.get("prompt", "") for stage in self.stages if stage["role"] is not None}
+        return {stage["name"]: _told(stage) for stage in self.stages if stage["role"] is not None}
 
     def review_prompts(self) -> dict[str, dict[str, str]]:
         """What each reviewer is told, by stage and reviewer."""
@@ -61,6 +75,13 @@ class Line:
             for stage in self.stages
             if (panel := _panel(stage))
         }
+
+
+def _told(stage: Document) -> str:
+    """What the role is told to do in a stage, and what that is for in this pipeline."""
+    prompt = str(stage.get("prompt", ""))
+    purpose = " ".join(str(stage.get("purpose") or "").split())
+    return f"{prompt.rstrip()}\n\nIn this task: {purpose}\n" if purpose else prompt
 
 
 def entries_of(template: Mapping[str, Any], lane: str) -> Sequence[Mapping[str, Any]]:

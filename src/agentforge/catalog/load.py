@@ -15,6 +15,7 @@ from typing import Any, Self
 from agentforge.catalog.contracts import Contract, compile_contract, problems
 from agentforge.catalog.demands import lost, lost_proof, too_free
 from agentforge.catalog.dialect import without_effect
+from agentforge.catalog.ends import Ends, cut, required_from_outside
 from agentforge.catalog.extends import KINDS, PACKAGED, Document, Kind, Written, built, merged
 from agentforge.catalog.faults import placed
 from agentforge.catalog.line import (
@@ -39,11 +40,10 @@ from agentforge.catalog.rules import (
     ends_problems,
     known_names,
     lane_problems,
-    never_held,
     rise_problem,
 )
 from agentforge.core.errors import UsageError
-from agentforge.core.pipeline import Part, part_of, pipeline_from_json
+from agentforge.core.pipeline import ENTRY, Part, part_of, pipeline_from_json
 from agentforge.system import strict_yaml
 from agentforge.system.yaml_places import places
 
@@ -60,10 +60,15 @@ OWN_CONTRACTS = frozenset(
 )
 """Contracts about our own files; a project cannot replace them."""
 
+WHOLE_LINE = Ends()
+"""From the first stage to the last, with nothing handed in."""
+
 _OVERRIDE = re.compile(rf"\.agentforge/({'|'.join(KINDS)})/(.+)")
 _FILE = re.compile(r"([a-z][a-z0-9_]*)\.yaml")
 _ENTRY_KEYS = frozenset({"required", "default_exit", "purpose", "iterate", "iterate_prompt"})
 """What a lane says about a stage, beside what it changes in the stage's definition."""
+_KEPT_KEYS = _ENTRY_KEYS - {"required", "default_exit"}
+"""Those of them that whoever works or reads there is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +84,18 @@ class Catalog:
     """Files seen already: reading one twice gives the same."""
 
     @classmethod
-    def packaged(cls) -> Self:
-        """The catalogue that is part of the installed package, without a project's own files."""
-        return cls(Path(__file__).parent)
+    def packaged(cls) -> "Catalog":
+        """The catalogue that is part of the installed package, without a project's own files. Each of its
+        files is read once.
+        """
+        return _packaged()
 
     def with_overrides(self, files: Mapping[str, str]) -> Self:
         """With the files of a project, by repository-relative path; those of other folders are ignored."""
         found: dict[tuple[Kind, str], str] = {}
         said = {path: text for path, text in files.items() if not says_nothing(text)}
+        if not said and not self.overrides:
+            return self
         for path, text in said.items():
             if (place := _OVERRIDE.fullmatch(path)) is None:
                 continue
@@ -147,7 +156,7 @@ class Catalog:
         source = self._source(kind, name)
         return [
             placed(UsageError(f"{source}: {line}."), texts).sentence
-            for line in dict.fromkeys((*idle, *never_held(kind, document)))
+            for line in idle
             if line.partition(":")[0].rpartition(".")[2] in own  # what a base says is not this file's
         ]
 
@@ -159,20 +168,22 @@ class Catalog:
         """The role of this name; a `UsageError` where there is none."""
         return role_from_json(self.document("agents", name))
 
-    def resolve(self, pipeline: str, lane: str | None = None, mode: str = USUAL) -> ResolvedPipeline:
-        """One lane of a pipeline, with those it can rise to, checked as a whole. Without a lane it is the
-        whole line.
+    def resolve(
+        self, pipeline: str, lane: str | None = None, mode: str = USUAL, ends: Ends = WHOLE_LINE
+    ) -> ResolvedPipeline:
+        """One lane of a pipeline, with those it can rise to, checked as a whole, and cut to the ends that a
+        person named. Without a lane it is the whole line.
         """
         way = mode_named(mode)
         template = self.document("pipelines", pipeline)["pipeline"]
         try:
-            lines = [self._line(template, name, way.adds) for name in climb(template, lane)]
+            lines = [self._line(template, name, way.adds, ends) for name in climb(template, lane)]
         except UsageError as error:
             raise placed(error, self._texts("pipelines", pipeline)) from None
         for line in lines:
             if refused := read_only_problem(line, pipeline, way):
                 raise refused
-        first, *higher = (line.pipeline(pipeline, way) for line in lines)
+        first, *higher = (line.pipeline(template, way) for line in lines)
         for below, above in pairwise(map(pipeline_from_json, (first, *higher))):
             if wrong := rise_problem(below, above):
                 raise placed(
@@ -205,27 +216,45 @@ class Catalog:
             resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
         return ResolvedPipeline(resolved)
 
-    def _line(self, template: Mapping[str, Any], lane: str, adds: str | None = None) -> Line:
+    def stages_of(self, template: Mapping[str, Any], lane: str) -> list[Document]:
+        """The stages of a lane, with what the lane changes in their definitions."""
+        source = f"{self._source('pipelines', template['name'])}: lane {lane}"
+        return [self._stage(entry, f"{source}: {entry['name']}") for entry in entries_of(template, lane)]
+
+    def _line(
+        self, template: Mapping[str, Any], lane: str, adds: str | None = None, ends: Ends = WHOLE_LINE
+    ) -> Line:
         """One lane with everything its stages name, or a `UsageError` that says what cannot work."""
         source = f"{self._source('pipelines', template['name'])}: lane {lane}"
-        entries = entries_of(template, lane)
-        own = [self._stage(entry, f"{source}: {entry['name']}") for entry in entries]
-        added = None if adds is None else self._stage({"name": adds}, f"{source}: {adds}")
-        stages = own if added is None else with_added(own, added, self._part)
-        roles = {name: self.role(name) for stage in stages for name in roles_named(stage)}
-        whole = tuple(with_panel(stage, roles, f"{source}: {stage['name']}", self._part) for stage in stages)
-        line = Line(lane, whole, roles, template.get("lanes", {}).get(lane, {}).get("rises"))
-        pipeline = pipeline_from_json(line.pipeline(template["name"], mode_named(USUAL)))
-        wrong = [*lane_problems(pipeline, roles), *ends_problems(template["exit"], entries, whole)]
+        own = self.stages_of(template, lane)
+        usual = Ends(given=frozenset(required_from_outside(template)))
+        line = self._cut(template, lane, own, usual, adds)
+        pipeline = pipeline_from_json(line.pipeline(template, mode_named(USUAL)))
+        wrong = [
+            *lane_problems(pipeline, line.roles),
+            *ends_problems(template["exit"], entries_of(template, lane), own),
+        ]
         if wrong := wrong or self._lost_proof(template["name"], lane, own):
             raise UsageError(f"{source}: {wrong[0]}.")
-        return line
+        return line if ends in (usual, WHOLE_LINE) else self._cut(template, lane, own, ends, adds)
+
+    def _cut(
+        self, template: Mapping[str, Any], lane: str, own: list[Document], ends: Ends, adds: str | None
+    ) -> Line:
+        source = f"{self._source('pipelines', template['name'])}: lane {lane}"
+        part = cut(template, own, ends, lambda: self._stage({"name": ENTRY}, source), self._part)
+        added = None if adds is None else self._stage({"name": adds}, f"{source}: {adds}")
+        stages = part.stages if added is None else with_added(part.stages, added, self._part)
+        roles = {name: self.role(name) for stage in stages for name in roles_named(stage)}
+        whole = tuple(with_panel(stage, roles, f"{source}: {stage['name']}", self._part) for stage in stages)
+        rises = template.get("lanes", {}).get(lane, {}).get("rises")
+        return Line(lane, whole, roles, rises, part.told())
 
     def _stage(self, entry: Mapping[str, Any], source: str) -> Document:
         base = self.document("stages", entry["name"])
         stage = merged(base, _without(entry, _ENTRY_KEYS), source)
         self._validate("stages", entry["name"], stage, source)
-        return stage
+        return {**stage, **{key: entry[key] for key in sorted(_KEPT_KEYS) if key in entry}}
 
     def _validate(self, kind: Kind, name: str, document: Document, source: str) -> None:
         if kind == "contracts":
@@ -343,7 +372,7 @@ class Catalog:
 
     def _opened(self, base: Document, stage: Document) -> list[str]:
         """What the entry of a lane takes from its stage that no lane of a project may."""
-        panel = [what for what in lost("stages", base, stage) if what.startswith("review")]
+        panel = [what for what in lost("stages", base, stage) if what.startswith(("review", "gates"))]
         return [f"{stage['name']}: {what}" for what in (*panel, *self._freer("stages", base, stage))]
 
     def _file(self, kind: Kind, reference: str) -> Written:
@@ -383,6 +412,11 @@ def says_nothing(text: str) -> bool:
     """An example that nobody has uncommented yet. An empty file is none: something cut it."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return bool(lines) and all(line.startswith("#") for line in lines)
+
+
+@cache
+def _packaged() -> Catalog:
+    return Catalog(Path(__file__).parent)
 
 
 @cache

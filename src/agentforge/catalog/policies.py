@@ -16,6 +16,7 @@ from agentforge.system import strict_yaml
 POLICIES = (
     "blocks",
     "commands",
+    "conventions",
     "delicate",
     "doubts",
     "injections",

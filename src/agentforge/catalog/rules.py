@@ -9,15 +9,7 @@ from agentforge.catalog.extends import Document, Kind
 from agentforge.catalog.faults import did_you_mean
 from agentforge.catalog.own_tools import PACKAGED_TOOLS
 from agentforge.catalog.roles import RESERVED_TOOLS, Role, outputs_of, predicate_named, verifications_of
-from agentforge.core.conditions import (
-    ALIASES,
-    FACTS,
-    KNOWN_FACTS,
-    NOT_YET,
-    condition_problem,
-    facts_in,
-    holds,
-)
+from agentforge.core.conditions import FACTS, KNOWN_FACTS, condition_problem, facts_in, holds
 from agentforge.core.pipeline import CHECK_NAMES, GATE_NAMES, PARTS, PREDICATES, Pipeline, Predicate, Stage
 
 CONTRACT_ALIASES: Mapping[str, str] = {"deliverable": "implementation"}
@@ -158,16 +150,6 @@ def condition_problems(kind: Kind, value: Mapping[str, Any]) -> Iterator[str]:
         may = value.get("skippable_if", "never")
         case = f"when {' and '.join(facts)} holds" if facts else "always"
         yield f"skip_if: `{value['skip_if']}` skips {value['name']} {case}; it may be skipped only if `{may}`"
-
-
-def never_held(kind: Kind, value: Mapping[str, Any]) -> Iterator[str]:
-    """Facts of a valid file's `skip_if` that no task can have yet. In `skippable_if`, which only bounds it,
-    they do no harm.
-    """
-    for part in _stages_in(kind, value):
-        for word in facts_in(part.get("skip_if", "")):
-            if ALIASES.get(word, word) in NOT_YET:
-                yield f"skip_if: `{word}` never holds yet"
 
 
 def _skips_too_much(stage: Mapping[str, Any]) -> tuple[str, ...] | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from agentforge.context.code_index import CodeIndex, is_test, last_part
+from agentforge.context.code_index import CodeIndex, is_test, last_part, module_name
 from agentforge.languages.names import BUILTINS
 from agentforge.languages.values import Symbol
 
@@ -20,6 +20,20 @@ _MARKED = re.compile(
 _MODULE = re.compile(
     rf"\b(?:module|package)s? `*(?P<after>{_DOTTED})|\b(?P<before>{_DOTTED})`* (?:module|package)\b"
 )
+_SUBJECT = re.compile(
+    r"(?P<name>[a-z_]\w+) (?:should|must|shall|can|cannot|could|does|doesn't|is|isn't|returns|raises|accepts|"
+    r"supports|ignores|fails|crashes|breaks|hangs|loses|drops|gives|takes)\b"
+)
+"""A request that begins with a name: a sentence of words would begin with a capital letter."""
+_KIND = re.compile(
+    r"\b(?:[Tt]he|[Aa]|[Aa]n) `{0,2}(?P<name>[a-z_]\w+)`{0,2} (?:filter|function|method|decorator|validator|"
+    r"command|helper|operator|fixture|converter|hook|recipe|lexer|parser|formatter|generator)\b"
+)
+"""`the NAME filter`."""
+_CAPITAL = re.compile(r"(?<=[a-z,] )(?P<name>[A-Z][a-z]{2,})\b")
+"""A word with a capital letter inside of a sentence."""
+_KEYWORD = re.compile(r"\b(?P<name>[a-z_]\w{2,})=(?!=)")
+"""`show=True`: a parameter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +44,8 @@ class TreeFacts:
     """Files of the tree that the request names."""
     named_symbols: tuple[str, ...] = ()
     """`path::name` of definitions that the request names."""
+    aside: frozenset[str] = frozenset()
+    """Files of definitions that are named only to say what for: `…, so that resolve() finds them`."""
 
 
 def tree_facts(request: str, index: CodeIndex) -> TreeFacts:
@@ -39,11 +55,27 @@ def tree_facts(request: str, index: CodeIndex) -> TreeFacts:
     for name, plainly in _names(request):
         found = _resolved(name, index, plainly=plainly)
         symbols |= dict.fromkeys(f"{path}::{symbol.name}" for path, symbol in found)
-        if not found and plainly:
-            paths |= set(_module(name, index))
+        if not found:
+            module = _module(name, index) if plainly else []
+            paths |= set(module or _module_of_new(name, index))
     for match in _MODULE.finditer(request):
         paths |= set(_module(match["after"] or match["before"], index))
-    return TreeFacts(tuple(sorted(paths)), tuple(symbols))
+    if not paths and not symbols:
+        symbols |= dict.fromkeys(f"{path}::{symbol.name}" for path, symbol in _said_plainly(request, index))
+    return TreeFacts(tuple(sorted(paths)), tuple(symbols), _aside(request, index, symbols))
+
+
+def _aside(request: str, index: CodeIndex, symbols: Iterable[str]) -> frozenset[str]:
+    main, so_that, _ = request.partition(" so that ")
+    if not so_that:
+        return frozenset()
+    asked = tree_facts(main, index)
+    wanted = {*asked.named_paths, *(each.partition("::")[0] for each in asked.named_symbols)}
+    return (
+        frozenset(path for each in symbols if (path := each.partition("::")[0]) not in wanted)
+        if wanted
+        else frozenset()
+    )
 
 
 def _named_paths(request: str, paths: list[str]) -> Iterator[str]:
@@ -107,6 +139,9 @@ def _resolved(name: str, index: CodeIndex, *, plainly: bool) -> list[tuple[str, 
         own = ".".join(parts[-count:])
         if here := [each for each in index.symbols_named(own) if each[0] in inside]:
             return [each for each in here if each[1].name == own] or here
+    for path in _module(owner, index):
+        if last in index.files[path].names:  # it passes on what another file defines
+            return _few([each for each in _of_code(index.symbols_named(last)) if each[1].name == last])
     klass = [each for each in _of_code(index.symbols_named(owner)) if each[1].kind == "class"]
     if klass:
         return _few(klass)
@@ -114,6 +149,49 @@ def _resolved(name: str, index: CodeIndex, *, plainly: bool) -> list[tuple[str, 
         # `cache.getsizeof`: a variable of an example and an attribute of something unknown.
         return _few([each for each in _of_code(index.symbols_named(last)) if last not in BUILTINS])
     return []
+
+
+def _said_plainly(request: str, index: CodeIndex) -> list[tuple[str, Symbol]]:
+    """What a request without any marked name is about: the function that it begins with, `the trim filter`, a
+    class called by its name, what has the parameters it sets. Where several files have them, nobody knows.
+    """
+    found: dict[tuple[str, Symbol], None] = {}
+    if subject := _SUBJECT.match(request.strip()):
+        name = subject["name"]
+        found |= dict.fromkeys(each for each in _of_code(index.symbols_named(name)) if each[1].name == name)
+    for match in _KIND.finditer(request):
+        found |= dict.fromkeys(_called(match["name"], index))
+    for match in _CAPITAL.finditer(request):
+        name = match["name"]
+        top = [each for each in _of_code(index.symbols_named(name)) if each[1].name == name]
+        found |= dict.fromkeys(each for each in top if each[1].kind == "class")
+    for match in _KEYWORD.finditer(request):
+        found |= dict.fromkeys(_with_parameter(match["name"], index))
+    code = {path for path, _ in found}
+    return list(found) if len(code) == 1 else []
+
+
+def _called(name: str, index: CodeIndex) -> list[tuple[str, Symbol]]:
+    """Functions and classes of this name, or of a name that ends with it: `do_trim`, the filter `trim`."""
+    return [
+        (path, symbol)
+        for path, facts in index.files.items()
+        if not is_test(path)
+        for symbol in facts.symbols
+        if symbol.kind != "variable" and (symbol.name == name or symbol.name.endswith(f"_{name}"))
+    ]
+
+
+def _with_parameter(name: str, index: CodeIndex) -> list[tuple[str, Symbol]]:
+    """The functions of the code, tests aside, that take a parameter of this name."""
+    parameter = re.compile(rf"\(.*\b{name}\b")
+    return [
+        (path, symbol)
+        for path, facts in index.files.items()
+        if name in facts.names and not is_test(path)
+        for symbol in facts.symbols
+        if symbol.kind in ("function", "method") and parameter.search(symbol.signature)
+    ]
 
 
 def _of_code(found: Iterable[tuple[str, Symbol]]) -> list[tuple[str, Symbol]]:
@@ -135,3 +213,26 @@ def _module(dotted: str, index: CodeIndex) -> list[str]:
         if last_part(dotted) != "" and path.count("/") == min(p.count("/") for p in found)
     ]
     return exact if len(exact) == 1 else []
+
+
+def _module_of_new(name: str, index: CodeIndex) -> list[str]:
+    """The module that something new is asked for in: `package.module.new_name`. Where that module only passes
+    on what another one of its name defines, the other one.
+    """
+    owner = name.rpartition(".")[0]
+    found = _module(owner, index) if owner else []
+    return [behind for path in found for behind in (_behind(path, index) or [path])]
+
+
+def _behind(path: str, index: CodeIndex) -> list[str]:
+    facts = index.files[path]
+    if any(symbol.kind != "variable" for symbol in facts.symbols):
+        return []
+    last = last_part(module_name(path))
+    return [
+        other
+        for other in index.modules(last)
+        if other != path
+        and index.files[other].symbols
+        and facts.names.issuperset(module_name(other).split(".")[-2:])
+    ]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from agentforge.context.code_index import CodeIndex, is_test, last_part, path_terms
 from agentforge.languages.described import words
+from agentforge.languages.generated import is_in_made_folder
 from agentforge.languages.lexed import stem, stems
 from agentforge.languages.names import BUILTINS
 from agentforge.languages.values import Symbol
@@ -71,11 +72,16 @@ class Ranking:
 
 
 def rank(index: CodeIndex, focus: Focus) -> Ranking:
-    """The worth of every file for this focus."""
+    """The worth of every file for this focus, but for those that tools made."""
     rarity = _rarity(index, request_stems(focus.request))
     start = _starts(index, focus, rarity)
     reached = _pushed(index, start) if start else {}
-    worth = {path: round(start.get(path, 0.0) + reached.get(path, 0.0), 12) for path in index.files}
+    made = {path for path in index.files if is_in_made_folder(path)} - {*focus.paths}
+    worth = {
+        path: round(start.get(path, 0.0) + reached.get(path, 0.0), 12)
+        for path in index.files
+        if path not in made
+    }
     return Ranking(worth, rarity)
 
 

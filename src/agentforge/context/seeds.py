@@ -4,29 +4,53 @@ The named places first, and the definitions that a request's words point at; the
 will be edited and the tests nearest to it. Callers and callees come as signatures, in one text.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from agentforge.context.code_index import CodeIndex, is_test, last_part, tests_of
+from agentforge.context.code_index import CodeIndex, is_test, last_part, path_terms, tests_of
+from agentforge.context.excerpts import by_worth, densest
 from agentforge.context.named import TreeFacts
 from agentforge.context.ranking import Focus, Ranking, rank, request_stems, symbol_worth
 from agentforge.languages.facts import has_facts
-from agentforge.languages.lexed import stems, terms_in
+from agentforge.languages.lexed import stems, without_documentation
 from agentforge.languages.names import BUILTINS, references
+from agentforge.languages.tests import shares_fixtures
 from agentforge.languages.values import Symbol
 from agentforge.tools.base import OpenedRange
 
 MAX_SYMBOLS = 6
 MAX_LONG = 160
 """Lines of a definition that are shown at once; of a longer class the head, and its methods that matter."""
-HEAD = 30
+ROOM = 350
+"""Lines that are shown in all."""
+HEAD, IMPORTS = 30, 50
+"""Lines of a head, and of that of a file that will be edited: where its imports end must be seen."""
 PROSE = 40
 _GUESSED = 4
 _GUESSED_LINES = 90
+_METHODS, _FEWER = 4, 2
+"""Methods of a long class that is named, and of one that is not."""
+_FIELDS = 80
+_HELPERS = 3
+_VALUE = 6
+"""Lines of a value that are shown with who uses it."""
+_HELPER_LINES = 40
+_HEADS = 2
+LONG_HEAD, LONG_BODY = 12, 60
+"""Lines of a long function that say how it is called, and that matter."""
 _TESTS = 2
+_TESTED = 4
 _USERS = 12
-_SIGNATURES = 16
-_BODY = 60
+_SIGNATURES = 8
+_BODY = 40
+
+_DECLARED = re.compile(r"\s+(?P<name>\w+)\s*[:=]")
+_FIXTURES = 2
+_FIXTURE = 40
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 Text = Callable[[str], str | None]
 
@@ -54,24 +78,47 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
         for symbol in index.files[path].symbols
         if symbol.name == name
     ]
-    chosen = [*named, *_guessed(index, ranking, focus, named)]
+    shown = _Opening(index, ranking, text, frozenset(re.findall(r"\w+", focus.request)))
+    inside = [
+        (path, symbol)
+        for path in focus.paths
+        if has_facts(path) and path not in {known for known, _ in named}
+        for symbol in _best_of(path, index, ranking, text, _GUESSED if not named else 2)
+    ]
+    sure = [*named, *inside]
+    chosen = [*sure, *_guessed(index, ranking, sure)]
+    groups = [
+        *(shown.of(path, symbol, MAX_LONG) for path, symbol in named),
+        *(shown.of(path, symbol, _GUESSED_LINES, _FEWER) for path, symbol in inside[:1]),
+        *(around(path, text(path), focus.request) for path in focus.paths if not has_facts(path)),
+    ]
+    edited = list(dict.fromkeys(path for path, _ in sure or chosen if not is_test(path)))
+    groups += [[_head(path, index, IMPORTS)] for path in edited[:_HEADS]]
+    groups += [_tests(index, ranking, sure[:_TESTED] or chosen[:1], text)]
+    groups += [
+        shown.of(path, symbol, _GUESSED_LINES, _FEWER)
+        for path, symbol in chosen
+        if (path, symbol) not in named
+    ]
+    if sure:
+        groups += [[each] for each in _helpers(shown, [place for group in groups for place in group])]
+    places = _within(groups)
+    return Seeds(tuple(places), _relations(index, sure or chosen[:2], text, tuple(places)))
+
+
+def _within(groups: Iterable[Iterable[OpenedRange]]) -> dict[OpenedRange, None]:
+    """The first groups of places, the most important first, as far as there is room; the first of all is
+    always there.
+    """
     places: dict[OpenedRange, None] = {}
-    for path, symbol in chosen:
-        most = MAX_LONG if (path, symbol) in named else _GUESSED_LINES
-        places |= dict.fromkeys(_shown(path, symbol, index, ranking, most))
-    edited = list(dict.fromkeys(path for path, _ in chosen))
-    for path in focus.paths:
-        if not has_facts(path):
-            places |= dict.fromkeys(around(path, text(path), focus.request))
-        elif path not in edited:
-            best = _best_of(path, index, ranking, 2)
-            edited.append(path)
-            places |= dict.fromkeys(
-                place for each in best for place in _shown(path, each, index, ranking, _GUESSED_LINES)
-            )
-    places |= dict.fromkeys(_head(path, index) for path in edited[:3] if not is_test(path))
-    places |= dict.fromkeys(_tests(index, ranking, chosen, text))
-    return Seeds(tuple(places), _relations(index, named or chosen[:2], text))
+    room = ROOM
+    for group in groups:
+        new = [each for each in group if each not in places]
+        size = sum(each.end - each.start + 1 for each in new)
+        if size <= room or not places:
+            room -= size
+            places |= dict.fromkeys(new)
+    return places
 
 
 def around(path: str, text: str | None, request: str) -> list[OpenedRange]:
@@ -79,42 +126,44 @@ def around(path: str, text: str | None, request: str) -> list[OpenedRange]:
     lines = (text or "").splitlines()
     if not lines:
         return []
-    wanted = frozenset(request_stems(request))
     if len(lines) <= PROSE:
         return [OpenedRange(path, 1, len(lines))]
-    scores = [len(wanted & terms_in(line[:2000])) for line in lines[:20_000]]
-    window = sum(scores[:PROSE])
-    best, at = window, 0
-    for start in range(1, max(1, len(scores) - PROSE + 1)):
-        window += scores[start + PROSE - 1] - scores[start - 1]
-        if window > best:
-            best, at = window, start
+    at = densest(lines, request_stems(request), PROSE)
     return [OpenedRange(path, at + 1, min(at + PROSE, len(lines)))]
 
 
 def _guessed(
-    index: CodeIndex, ranking: Ranking, focus: Focus, named: Sequence[tuple[str, Symbol]]
+    index: CodeIndex, ranking: Ranking, sure: Sequence[tuple[str, Symbol]]
 ) -> list[tuple[str, Symbol]]:
     """The definitions that the request's words point at; fewer where places are named."""
     files = [path for path in ranking.best()[:12] if index.files[path].symbols and not is_test(path)]
     if not files or not ranking.rarity:
         return []
     top = ranking.files[files[0]] or 1.0
-    said = {stem for _, symbol in named for part in symbol.name.split(".") for stem in stems(part)}
+    said = {stem for _, symbol in sure for part in symbol.name.split(".") for stem in stems(part)}
     unsaid = {each: weight for each, weight in ranking.rarity.items() if each not in said}
     scored = []
     for path in files:
         share = ranking.files[path] / top
         for symbol in index.files[path].symbols:
             worth = symbol_worth(symbol, unsaid)
-            if worth and symbol.kind != "variable":
+            too_long = bool(sure) and symbol.end - symbol.start > _GUESSED_LINES
+            if worth and symbol.kind != "variable" and not too_long:
                 scored.append((round(worth * (0.3 + share), 9), path, symbol))
     scored.sort(key=lambda each: (-each[0], each[1], each[2].start))
     best: list[tuple[str, Symbol]] = []
-    for _, path, symbol in scored:
-        if len(best) < (1 if focus.symbols else _GUESSED) and not _is_around(path, symbol, (*named, *best)):
+    for _, path, found in scored:
+        symbol = _with_owner(path, found, index)
+        if len(best) < (2 if sure else _GUESSED) and not _is_around(path, symbol, (*sure, *best)):
             best.append((path, symbol))
     return best
+
+
+def _with_owner(path: str, symbol: Symbol, index: CodeIndex) -> Symbol:
+    """A method of a short class is read with its class."""
+    owner = symbol.name.rpartition(".")[0]
+    short = (each for each in index.files[path].symbols if each.name == owner and each.kind == "class")
+    return next((each for each in short if each.end - each.start < LONG_BODY), symbol)
 
 
 def _is_around(path: str, symbol: Symbol, known: Iterable[tuple[str, Symbol]]) -> bool:
@@ -125,68 +174,189 @@ def _is_around(path: str, symbol: Symbol, known: Iterable[tuple[str, Symbol]]) -
     )
 
 
-def _best_of(path: str, index: CodeIndex, ranking: Ranking, most: int) -> list[Symbol]:
-    found = [each for each in index.files[path].symbols if symbol_worth(each, ranking.rarity)]
-    return sorted(found, key=lambda each: (-symbol_worth(each, ranking.rarity), each.start))[:most]
+def _best_of(path: str, index: CodeIndex, ranking: Ranking, text: Text, most: int) -> list[Symbol]:
+    """The definitions of a named file that the request is about; none stands inside another."""
+    lines = without_documentation(text(path) or "").splitlines()
+    every = [each for each in index.files[path].symbols if each.kind != "variable"]
+    best: list[Symbol] = []
+    for each in by_worth(every, lines, ranking):
+        if len(best) < most and not _is_around(path, each, ((path, known) for known in best)):
+            best.append(each)
+    return best
 
 
-def _shown(path: str, symbol: Symbol, index: CodeIndex, ranking: Ranking, most: int) -> list[OpenedRange]:
-    """A definition whole; of a long one its head, and of a long class the methods that matter."""
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """How a definition is shown: whole, or what of it matters."""
+
+    index: CodeIndex
+    ranking: Ranking
+    text: Text
+    said: frozenset[str]
+    """The words of the request."""
+
+    def of(self, path: str, symbol: Symbol, most: int, methods: int = _METHODS) -> list[OpenedRange]:
+        """Of a long function its head and the lines that matter, of a long class its head and the methods."""
+        if symbol.end - symbol.start < most:
+            return [OpenedRange(path, symbol.start, symbol.end, symbol.name)]
+        lines = without_documentation(self.text(path) or "").splitlines()
+        if symbol.kind != "class":
+            body = lines[symbol.start + LONG_HEAD - 1 : symbol.end]
+            size = min(most - LONG_HEAD, LONG_BODY)
+            at = symbol.start + LONG_HEAD + densest(body, self.ranking.rarity, size)
+            return [
+                OpenedRange(path, symbol.start, symbol.start + LONG_HEAD - 1),
+                OpenedRange(path, at, min(at + size - 1, symbol.end)),
+            ]
+        inner = [
+            each
+            for each in self.index.files[path].symbols
+            if each.name.startswith(f"{symbol.name}.") and each.kind != "variable"
+        ]
+        first = min((each.start for each in inner), default=symbol.end)
+        head = OpenedRange(path, symbol.start, max(symbol.start, min(first - 1, symbol.start + HEAD)))
+        best = by_worth(inner, lines, self.ranking)[:methods]
+        return [
+            head,
+            *(cut(path, each, min(most, LONG_BODY)) for each in best),
+            *(self._fields(path, symbol, inner, lines) if methods == _METHODS else ()),
+        ]
+
+    def _fields(
+        self, path: str, symbol: Symbol, inner: Sequence[Symbol], lines: Sequence[str]
+    ) -> list[OpenedRange]:
+        """What a class declares outside of its methods, where the request speaks of it."""
+        within = {line for each in inner for line in range(each.start, each.end + 1)}
+        declared = [
+            number
+            for number in range(symbol.start + HEAD, min(symbol.end, len(lines)) + 1)
+            if number not in within
+            and (found := _DECLARED.match(lines[number - 1]))
+            and found["name"] in self.said
+        ]
+        if not declared:
+            return []
+        start = max((each.end + 1 for each in inner if each.end < declared[0]), default=symbol.start)
+        end = min((each.start - 1 for each in inner if each.start > declared[0]), default=symbol.end)
+        if end - start >= _FIELDS:
+            start, end = max(start, declared[0] - PROSE // 4), min(end, declared[-1] + PROSE // 4)
+        return [OpenedRange(path, start, min(end, start + _FIELDS - 1))]
+
+
+def cut(path: str, symbol: Symbol, most: int) -> OpenedRange:
+    """A definition whole, or its first lines."""
     if symbol.end - symbol.start < most:
-        return [OpenedRange(path, symbol.start, symbol.end, symbol.name)]
-    if symbol.kind != "class":
-        return [OpenedRange(path, symbol.start, symbol.start + most - 1)]
-    inner = [each for each in index.files[path].symbols if each.name.startswith(f"{symbol.name}.")]
-    best = sorted(inner, key=lambda each: (-symbol_worth(each, ranking.rarity), each.start))[:3]
-    first = min((each.start for each in inner), default=symbol.end)
-    head = OpenedRange(path, symbol.start, max(symbol.start, min(first - 1, symbol.start + HEAD)))
-    return [
-        head,
-        *(OpenedRange(path, each.start, min(each.end, each.start + most - 1), each.name) for each in best),
-    ]
+        return OpenedRange(path, symbol.start, symbol.end, symbol.name)
+    return OpenedRange(path, symbol.start, symbol.start + most - 1)
 
 
-def _head(path: str, index: CodeIndex) -> OpenedRange:
+def _helpers(shown: _Opening, places: Sequence[OpenedRange]) -> Iterator[OpenedRange]:
+    """Values, functions and classes of the same file that what is shown uses: to change one place, one must
+    read them. Of those that are long, what matters.
+    """
+    for path in dict.fromkeys(place.path for place in places if not is_test(place.path)):
+        open_here = [place for place in places if place.path == path]
+        used = Counter(
+            name
+            for name, line in references(shown.text(path) or "", path)
+            if any(place.start <= line <= place.end for place in open_here)
+        )
+        closed = [
+            symbol
+            for symbol in shown.index.files[path].symbols
+            if used[symbol.name] and not any(place.start <= symbol.start <= place.end for place in open_here)
+        ]
+        for symbol in closed:
+            if symbol.kind == "variable" and symbol.end - symbol.start < _VALUE:
+                yield OpenedRange(path, symbol.start, symbol.end, symbol.name)
+        found = [symbol for symbol in closed if symbol.kind in ("function", "class")]
+        found.sort(key=lambda each: (-used[each.name], each.kind == "class", each.start))
+        for symbol in found[:_HELPERS]:
+            yield from shown.of(path, symbol, _HELPER_LINES, _FEWER)
+
+
+def _head(path: str, index: CodeIndex, most: int = HEAD) -> OpenedRange:
     """The imports of a file and what else stands before its first definition."""
     first = min(
-        (each.start for each in index.files[path].symbols if each.kind != "variable"), default=HEAD + 1
+        (each.start for each in index.files[path].symbols if each.kind != "variable"), default=most + 1
     )
-    return OpenedRange(path, 1, max(1, min(HEAD, first - 1)))
+    return OpenedRange(path, 1, max(1, min(most, first - 1)))
 
 
 def _tests(
     index: CodeIndex, ranking: Ranking, chosen: Sequence[tuple[str, Symbol]], text: Text
 ) -> list[OpenedRange]:
     """The tests nearest to what will change: of the test files that use it most, the tests that do."""
-    names = [last_part(symbol.name) for _, symbol in chosen[:3]]
+    names = [last_part(symbol.name) for _, symbol in chosen]
     found: list[OpenedRange] = []
-    for path in tests_of(index, names)[:_TESTS]:
+    for path in _test_files(index, ranking, names, [path for path, _ in chosen]):
         source = text(path)
         used = [line for name, line in references(source or "", path) if name in names]
         symbols = [each for each in index.files[path].symbols if each.kind in ("function", "method")]
         hits = [
-            (sum(each.start <= line <= each.end for line in used), symbol_worth(each, ranking.rarity), each)
+            (
+                sum(each.start <= line <= each.end for line in used),
+                symbol_worth(each, ranking.rarity),
+                each,
+            )
             for each in symbols
+            if not last_part(each.name).startswith("_")
         ]
-        hits = sorted((hit for hit in hits if hit[0]), key=lambda hit: (-hit[1], -hit[0], hit[2].start))
-        for _, _, best in hits[:1]:
-            found.append(OpenedRange(path, best.start, min(best.end, best.start + _BODY - 1), best.name))
+        using = [hit for hit in hits if hit[0]] or [hit for hit in hits if hit[1]]
+        hits = sorted(
+            using, key=lambda hit: ("test" not in hit[2].name.lower(), -hit[1], -hit[0], hit[2].start)
+        )
+        for *_, best in hits[:1]:
+            found.append(cut(path, best, _BODY))
+            found += _fixtures(index, path, best, source or "")
         if hits:
             found.append(_head(path, index))
     return found
 
 
-def _relations(index: CodeIndex, chosen: Sequence[tuple[str, Symbol]], text: Text) -> str:
-    """Who calls what will change, and what that calls, by signature."""
+def _fixtures(index: CodeIndex, path: str, test: Symbol, source: str) -> list[OpenedRange]:
+    """What a test uses of the files that the tests around it share, the nearest file first."""
+    used = set(_NAME.findall("\n".join(source.splitlines()[test.start - 1 : test.end])))
+    shared = [
+        each for each in index.files if shares_fixtures(each) and path.startswith(each.rpartition("/")[0])
+    ]
+    found: dict[str, OpenedRange] = {}
+    for each in sorted(shared, key=lambda known: (-known.count("/"), known)):
+        for symbol in index.files[each].symbols:
+            if symbol.kind == "function" and symbol.name in used:
+                end = min(symbol.end, symbol.start + _FIXTURE - 1)
+                found.setdefault(symbol.name, OpenedRange(each, symbol.start, end, symbol.name))
+    return list(found.values())[:_FIXTURES]
+
+
+def _test_files(index: CodeIndex, ranking: Ranking, names: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """The test files to look into: those that use one of these names, else the one called after the file, or
+    that the request's words point at: tests may speak a language of the project's own.
+    """
+    if using := tests_of(index, names):
+        return using[:_TESTS]
+    stem_of = frozenset(stems(paths[0].rpartition("/")[2].partition(".")[0])) if paths else frozenset()
+    tests = [path for path in ranking.best() if is_test(path) and index.files[path].symbols]
+    called = [path for path in tests if stem_of and stem_of <= path_terms(path)]
+    return (called or tests[:1])[:1]
+
+
+def _relations(
+    index: CodeIndex, chosen: Sequence[tuple[str, Symbol]], text: Text, places: Sequence[OpenedRange]
+) -> str:
+    """Who calls what will change, and what that calls, by signature; nothing that is open anyway."""
+    open_here = {(place.path, line) for place in places for line in range(place.start, place.end + 1)}
     lines: list[str] = []
     for path, symbol in chosen[:2]:
         lines += _callers(index, path, symbol, text)
-        lines += _callees(index, path, symbol, text)
+        lines += _callees(index, path, symbol, text, open_here)
     return "\n".join(dict.fromkeys(lines[: 2 * _SIGNATURES]))
 
 
 def _callers(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[str]:
     name = last_part(symbol.name)
+    if name.startswith("__") and name.endswith("__"):  # nobody calls it by this name, and every class has it
+        return []
     found = []
     for user in [each for each in index.users(name) if not is_test(each)][:_USERS]:
         lines = [line for used, line in references(text(user) or "", user) if used == name]
@@ -197,19 +367,36 @@ def _callers(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[st
     return found[:_SIGNATURES]
 
 
-def _callees(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[str]:
+def _callees(
+    index: CodeIndex, path: str, symbol: Symbol, text: Text, open_here: AbstractSet[tuple[str, int]]
+) -> list[str]:
+    """What a definition uses. A method of something else cannot be told by its name alone: `x.items()`."""
     used = dict.fromkeys(
         name
         for name, line in references(text(path) or "", path)
         if symbol.start <= line <= symbol.end and name not in BUILTINS
     )
+    owner = symbol.name if symbol.kind == "class" else symbol.name.rpartition(".")[0]
     found = []
     for name in used:
-        definers = [each for each in index.symbols_named(name) if not is_test(each[0])]
+        definers = [
+            each
+            for each in index.symbols_named(name)
+            if not is_test(each[0])
+            and (each[1].kind in ("class", "function") or each == (path, _method(index, path, owner, name)))
+        ]
         near = [each for each in definers if each[0] == path] or definers
-        if len(near) == 1 and near[0][1].kind in ("class", "function", "method") and near[0][1] != symbol:
+        if len(near) == 1 and near[0][1] != symbol and (near[0][0], near[0][1].start) not in open_here:
             found.append(f"{symbol.name} uses {near[0][0]}:{near[0][1].start}: {_said(near[0][1])}")
-    return found[:_SIGNATURES]
+    own = [line for line in found if f" {path}:" in line] if symbol.kind == "class" else found
+    return own[:_SIGNATURES]
+
+
+def _method(index: CodeIndex, path: str, owner: str, name: str) -> Symbol | None:
+    """The method of a class that a method beside it calls so."""
+    return next(
+        (each for each in index.files[path].symbols if owner and each.name == f"{owner}.{name}"), None
+    )
 
 
 def _said(symbol: Symbol) -> str:

@@ -2,6 +2,9 @@
 it is lost.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from agentforge.core.decisions import Decisions, RunDecisions, budget_question, escalate
 from agentforge.core.effects import Ask
 from agentforge.core.events import (
@@ -14,7 +17,7 @@ from agentforge.core.events import (
     Discarded,
     TaskFailed,
 )
-from agentforge.core.inputs import AskQueued, AskStarted, AskTrouble
+from agentforge.core.inputs import AskQueued, AskStarted, AskTrouble, TroubleKind
 from agentforge.core.pending import holds, pending
 from agentforge.core.state import State
 from agentforge.core.values import Amount, Question, ReplyDigest
@@ -23,6 +26,19 @@ ASK_TRIES = 3
 """How often one call is tried before a person is asked."""
 LONGEST_WAIT_S = 600
 """A provider that asks for a longer pause than this is a person's affair."""
+_ANOTHER = "with `agentforge continue --model PROVIDER:NAME`"
+_MENDING: Mapping[TroubleKind, str] = MappingProxyType(
+    {
+        "auth": "renew the key with `agentforge auth login PROVIDER`, then retry; or name another model "
+        f"{_ANOTHER}",
+        "quota": f"top up the account, then retry; or name another model {_ANOTHER}",
+        "no_model": f"name another model {_ANOTHER}; `agentforge setup` lists them",
+        "not_installed": f"install what is missing, then retry; or name another model {_ANOTHER}",
+        "bad_request": f"name another model {_ANOTHER}",
+        "window": f"name a model that reads more {_ANOTHER}",
+    }
+)
+"""What to do about trouble that stays as it is: trying again would end the same way."""
 
 
 def sending(decisions: Decisions, given: AskStarted, key: str) -> str:
@@ -100,7 +116,8 @@ def trouble(own: RunDecisions, given: AskTrouble, key: str) -> str:
         own.tell(TaskFailed(given.message))
         own.all.move("failed")
         return given.message
-    return escalate(own.all, "model", Question(given.message, given.options, given.advice), run=own.id)
+    advice = _MENDING.get(given.kind, given.advice)
+    return escalate(own.all, "model", Question(given.message, given.options, advice), run=own.id)
 
 
 def _unaccounted(state: State, key: str, *, maybe_billed: bool) -> Amount:

@@ -9,7 +9,7 @@ Fact = Literal[
     "trivial_change",
     "nothing_worse",  # no function of the change got harder to read, and nothing was copied
     "delicate_change",
-    "spec_provided",
+    "spec_provided",  # a specification was handed in with the request
     "tests_provided",
     "no_test_owed",  # the request asks for documents, data, settings, or for the same behaviour in other code
     "only_tests",  # the request asks for tests, and they are there
@@ -17,8 +17,8 @@ Fact = Literal[
 ]
 FACTS: tuple[Fact, ...] = get_args(Fact)
 
-NOT_YET: frozenset[Fact] = frozenset({"spec_provided", "tests_provided"})
-"""Facts that no task can have yet: nothing can be handed in beside a request."""
+PROVIDED: Mapping[str, Fact] = {"requirements": "spec_provided", "tests": "tests_provided"}
+"""What holds where this part of the work was handed in."""
 
 ALIASES: Mapping[str, str] = {
     "external_spec_provided": "spec_provided",

@@ -43,6 +43,7 @@ from agentforge.core.inputs import (
     Assembled,
     BaselineFailed,
     BaselineReady,
+    ChangeModel,
     CheckRan,
     CommitMade,
     Create,
@@ -61,7 +62,7 @@ from agentforge.core.inputs import (
 )
 from agentforge.core.machine import OUTCOMES, TERMINAL, check_place
 from agentforge.core.pending import pending
-from agentforge.core.people import abort, resolve, resume
+from agentforge.core.people import abort, change_model, resolve, resume
 from agentforge.core.returns import edited_by_hand
 from agentforge.core.runs import WORKER
 from agentforge.core.state import State
@@ -107,6 +108,8 @@ def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901
             return resume(decisions, given)
         case Abort():
             return abort(decisions, given)
+        case ChangeModel():
+            return change_model(decisions, given)
         case AskStarted():
             return sending(decisions, given, key)
         case AskQueued():
@@ -237,7 +240,7 @@ def _of_run(own: RunDecisions, given: Outcome, key: str) -> str:  # noqa: C901, 
 def _create(decisions: Decisions, given: Create) -> str:
     if decisions.state.task_id:
         raise StateInvalid(f"state_invalid: {decisions.state.task_id} exists already.")
-    decisions.tell(TaskCreated(given.spec))
+    decisions.tell(TaskCreated(given.spec), *given.imports)
     decisions.move("scheduled")
     return f"lane {given.spec.pipeline.lane}: " + ("; ".join(given.spec.triage) or "asked for")
 
@@ -247,7 +250,12 @@ def _prepared(decisions: Decisions, given: Prepared) -> str:
     decisions.move("running")
     state, own = decisions.state, decisions.of(WORKER)
     if state.worker is None:
-        enter(own, remaining(state), state.tree)
+        stage = remaining(state)
+        owed = {product.contract for product in stage.products}
+        given_in = tuple(
+            item.ref for item in state.imports if item.ref.contract in owed and not state.accepted
+        )
+        enter(own, stage, state.tree, drafts=given_in)
         return "the worktree is ready"
     if given.human_commit:
         return edited_by_hand(own, given)

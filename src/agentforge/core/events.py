@@ -24,6 +24,7 @@ from agentforge.core.values import (
     OfRun,
     Opened,
     Owner,
+    Price,
     Reopening,
     ReplyDigest,
     Status,
@@ -37,6 +38,32 @@ class TaskCreated:
     """A request became a task."""
 
     spec: TaskSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What something from outside was held against before it was trusted."""
+
+    contract: str
+    status: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalArtifactImported:
+    """A document that this task did not make was taken in, after its contract passed."""
+
+    artifact_type: str
+    source: str
+    """`user_provided`, or `task_reference`."""
+    source_path: str
+    """Where it was, as the person named it."""
+    validation: Validation
+    ref: ArtifactRef
+    task_id: str = ""
+    """The task that made it."""
+    flagged: tuple[str, ...] = ()
+    """What in it reads like an instruction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +154,16 @@ class BudgetRaised:
     """A person gave the task a larger budget: the new cap."""
 
     budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChanged:
+    """A person named another model for the rest of the task."""
+
+    model: str
+    by: str
+    price: Price | None = None
+    """What a call may cost from here on; None: nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +409,7 @@ class StageAccepted(OfRun):
 
 TaskEvent: TypeAlias = (
     TaskCreated
+    | ExternalArtifactImported
     | Moved
     | WorkspacePrepared
     | BaselineTaken
@@ -382,6 +420,7 @@ TaskEvent: TypeAlias = (
     | Escalated
     | Resolved
     | BudgetRaised
+    | ModelChanged
     | Resumed
     | TaskAborted
     | TaskFailed

@@ -13,7 +13,9 @@ from agentforge.core.events import (
     Discarded,
     Escalated,
     Event,
+    ExternalArtifactImported,
     LaneRaised,
+    ModelChanged,
     Moved,
     RedReopened,
     Resolved,
@@ -49,6 +51,11 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
     match event:
         case TaskCreated(spec):
             return _created(state, spec)
+        case ExternalArtifactImported():
+            versions = tuple(sorted({**dict(state.versions), event.ref.contract: event.ref.version}.items()))
+            flagged = tuple(dict.fromkeys((*state.flagged, *event.flagged)))
+            after = replace(state, imports=(*state.imports, event), versions=versions, flagged=flagged)
+            return replace(after, facts=after.provided)
         case Moved(before, after):
             check_move(before, after)
             if before != state.status:
@@ -81,6 +88,8 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
             return _resolved(state, event)
         case BudgetRaised(budget):
             return replace(state, budget=budget)
+        case ModelChanged(model, _, price):
+            return replace(state, model=model, price=price, prices=())
         case Resumed(segment):
             runs = tuple(_rested(run) for run in state.runs)
             return replace(state, segment=segment, prepared=False, failure="", runs=runs)
@@ -96,7 +105,7 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
 
 def _created(state: State, spec: TaskSpec) -> State:
     given = {field.name: getattr(spec, field.name) for field in fields(spec)}
-    return replace(state, **given, tree=spec.base_tree, commit=spec.base_commit)
+    return replace(state, **given, tree=spec.given_tree or spec.base_tree, commit=spec.base_commit)
 
 
 def _prepared(state: State, event: WorkspacePrepared) -> State:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agentforge.core.events import ExternalArtifactImported
 from agentforge.core.pipeline import GateName
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
@@ -14,6 +15,7 @@ from agentforge.core.values import (
     Delivery,
     GateStatus,
     Opened,
+    Price,
     Question,
     Reopening,
     ReplyDigest,
@@ -38,9 +40,10 @@ TroubleKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """A request becomes a task."""
+    """A request becomes a task, with what is handed in beside it."""
 
     spec: TaskSpec
+    imports: tuple[ExternalArtifactImported, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +279,18 @@ class Abort:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ChangeModel:
+    """A person wants another model for the rest of the task. Never taken from the inbox, which lies in the
+    repository: only they can name one.
+    """
+
+    model: str
+    by: str
+    price: Price | None = None
+    """What a call may cost; None: nobody knows."""
+
+
 Outcome: TypeAlias = (
     Prepared
     | BaselineReady
@@ -295,7 +310,7 @@ Outcome: TypeAlias = (
 )
 """What an effect ends in."""
 
-Message: TypeAlias = Resolution | Resume | Abort
+Message: TypeAlias = Resolution | Resume | Abort | ChangeModel
 """What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving

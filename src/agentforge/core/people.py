@@ -2,9 +2,9 @@
 
 from agentforge.core.decisions import Decisions, RunDecisions, enter, has_failed, open_step, send_back
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import BudgetRaised, Resolved, Resumed, TaskAborted
+from agentforge.core.events import BudgetRaised, ModelChanged, Resolved, Resumed, TaskAborted
 from agentforge.core.examining import answered, is_about_checks
-from agentforge.core.inputs import Abort, Resolution, Resume
+from agentforge.core.inputs import Abort, ChangeModel, Resolution, Resume
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.returns import reopen, wants_red
 from agentforge.core.runs import WORKER
@@ -74,6 +74,17 @@ def abort(decisions: Decisions, given: Abort) -> str:
     decisions.tell(TaskAborted(given.by, given.reason))
     decisions.move("cancelled")
     return given.reason or "aborted by a person"
+
+
+def change_model(decisions: Decisions, given: ChangeModel) -> str:
+    """Another model for the rest of the task: every call from here on."""
+    state = decisions.state
+    if not state.task_id or state.status == "completed":
+        raise StateInvalid("state_invalid: there is no work left that another model could do.")
+    if given.model == state.model:
+        return f"the model is {given.model} already"
+    decisions.tell(ModelChanged(given.model, given.by, given.price))
+    return f"the model is {given.model} from here on"
 
 
 def _go_on(decisions: Decisions, by: str, escalation: Escalation | None = None, answer: str = "") -> str:

@@ -106,6 +106,19 @@ _VERBS_BEFORE: Mapping[str, str] = {
 """Of contracts and stages that tasks have kept since before these said it themselves."""
 
 
+ENTRY = "entry"
+"""The computed stage in front of a line whose work begins after its first stage."""
+
+PHASE_OF: Mapping[Part, str] = {
+    "request": "intake",
+    "questions": "clarify",
+    "analysis": "analyze",
+    "requirements": "spec",
+    "tests": "red",
+}
+"""The boundary that each part is which a task can be given or derive, in order."""
+
+
 def part_of(contract: str, said: object = None) -> Part | None:
     """The part that a contract says it is. One that says nothing is what packaged ones of its name always
     were.
@@ -296,6 +309,32 @@ class Pipeline:
     mode: str = "balanced"
     writes: bool = True
     """False: no role of this task may change anything, by any tool."""
+    goal: str = ""
+    """What kind of request it is for; empty in tasks of before a pipeline could be another's."""
+    enters: str = ""
+    """The stage that the work begins at, where that is not the first of the line."""
+    passed_over: tuple[tuple[str, str], ...] = ()
+    """The stages before it, each with why nobody works on it."""
+    ends_early: bool = False
+    """Whether it ends before the last stage of its line."""
+    continues_with: str = ""
+    """The pipeline that a task of this one can go on with."""
+
+    @property
+    def line(self) -> str:
+        """The part of the pipeline that a task runs, by name: tasks of the same line take about the same."""
+        whole = not (self.passed_over or self.ends_early)
+        return self.name if whole else f"{self.name} from {self.entry_stage} to {self.exit_stage}"
+
+    @property
+    def entry_stage(self) -> str:
+        """The stage that the work begins at."""
+        return self.enters or (self.stages[0].name if self.stages else "")
+
+    @property
+    def exit_stage(self) -> str:
+        """The stage that it ends at."""
+        return self.stages[-1].name if self.stages else ""
 
     def index(self, name: str) -> int:
         """The position of the stage of this name, from 0."""
@@ -305,6 +344,11 @@ class Pipeline:
         """The contract that is this part of the work here; None where no stage owes it."""
         products = [product for stage in self.stages for product in stage.products]
         return next((product.contract for product in products if product.part == part), None)
+
+    def part_of_contract(self, contract: str) -> Part | None:
+        """What a contract is to the work here."""
+        products = [product for stage in self.stages for product in stage.products]
+        return next((product.part for product in products if product.contract == contract), None)
 
     def proving(self, before: str) -> Stage | None:
         """The stage whose tests are locked in the stage `before`: an earlier one that proves red."""
@@ -366,6 +410,13 @@ def pipeline_from_json(value: Mapping[str, Json]) -> Pipeline:
         rises=_rise(rises) if isinstance(rises := value.get("rises"), dict) else None,
         mode=str(value.get("mode") or "balanced"),
         writes=bool(value.get("writes", True)),
+        goal=str(value.get("goal") or ""),
+        enters=str(value.get("enters") or ""),
+        passed_over=tuple(
+            (str(item["stage"]), str(item["reason"])) for item in _objects(value.get("passed_over"))
+        ),
+        ends_early=bool(value.get("ends_early", False)),
+        continues_with=str(value.get("continues_with") or ""),
     )
 
 

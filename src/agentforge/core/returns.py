@@ -44,12 +44,11 @@ def asked_by_role(own: RunDecisions, why: Reopening) -> str:
         return next_step(own, "no test is locked here")
     own.close("tests_wrong", ())
     asked = sum(item.by == "role" for item in own.state.reopenings)
-    if asked < proof.max_revisions:
+    if proof.role is not None and asked < proof.max_revisions:
         return reopen(own, why)
-    text = (
-        f"Stage {own.stage.name} says once more that a locked test is wrong, after {asked} times: "
-        f"{why.reason}. Should the tests be reopened?"
-    )
+    often = f"once more that a locked test is wrong, after {asked} times"
+    said = often if asked else "that a test which was handed in is wrong"
+    text = f"Stage {own.stage.name} says {said}: {why.reason}. Should the tests be reopened?"
     options = (BACK, "go on with the tests as they are", "abort")
     return escalate(own.all, "question", Question(text[:REASON_CHARS], options, ""), run=own.id)
 

@@ -41,5 +41,7 @@ class TaskSpec:
     """
     delivery: Delivery = "live"
     """`batch`: every call that can go by batch does, whatever is configured."""
+    given_tree: str = ""
+    """The base with the tests that were handed in; empty where none were."""
     deadline_s: int = 0
     """How long a call may wait for its batch before it is sent live; 0: as long as it takes."""

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, fields
 from functools import reduce
 
-from agentforge.core.conditions import holds
-from agentforge.core.events import TaskDelivered
+from agentforge.core.conditions import PROVIDED, Fact, holds
+from agentforge.core.events import ExternalArtifactImported, TaskDelivered
 from agentforge.core.pipeline import TIERS, Part, Reviewer, Stage, Tier
 from agentforge.core.runs import WORKER, Run
 from agentforge.core.spec import TaskSpec
@@ -112,6 +112,8 @@ class State(TaskSpec):
     """How many reviews have blocked the task so far."""
     reverts: tuple[str, ...] = ()
     """What was undone, and why."""
+    imports: tuple[ExternalArtifactImported, ...] = ()
+    """What was handed in with the request."""
     facts: tuple[str, ...] = ()
     """What conditions may ask about (`core.conditions`)."""
     escalations: tuple[Escalation, ...] = ()
@@ -142,6 +144,19 @@ class State(TaskSpec):
     """The commit where the task left its branch."""
     branches_kept: tuple[str, ...] = ()
     """Branches of the names it wanted that somebody else made or moved, with their commits."""
+
+    # ------------------------------------------------------------------ the bill
+
+    @property
+    def loss_is_priced(self) -> bool:
+        """Whether what calls without an answer may have cost is known in money."""
+        known = self.price is not None or (self.prices and all(each.price for each in self.prices))
+        return not self.unaccounted.calls or bool(self.unaccounted.micro_usd) or bool(known)
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether the whole bill is known in money: else it is not known, and never 0."""
+        return not self.unpriced and self.loss_is_priced
 
     # ------------------------------------------------------------------ runs
 
@@ -197,6 +212,12 @@ class State(TaskSpec):
             )
             whole["accepted"] = (*self.accepted, result)
         return RunView(**whole, run=own)
+
+    @property
+    def provided(self) -> tuple[Fact, ...]:
+        """What conditions may ask about what was handed in."""
+        parts = [self.pipeline.part_of_contract(item.artifact_type) for item in self.imports]
+        return tuple(PROVIDED[part] for part in parts if part is not None and part in PROVIDED)
 
     # ------------------------------------------------------------------ people
 

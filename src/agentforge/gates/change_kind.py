@@ -25,7 +25,7 @@ from agentforge.gates.kinds import (
     too_weak,
 )
 from agentforge.gates.pristine import PristineRunner
-from agentforge.gates.red import NO_TEST, NOTHING_FAILS, RedCase
+from agentforge.gates.red import MAX_REASONS, NO_TEST, NOTHING_FAILS, RedCase, declared_tests
 from agentforge.gates.same_behaviour import NameChanges, lost_about, lost_question, lost_reasons, not_tested
 from agentforge.gates.tests_only import prove_new_tests
 from agentforge.gates.verdict import Verdict
@@ -46,11 +46,13 @@ class KindOfChange:
     """The record of RED."""
     escalations: tuple[Escalation, ...] = ()
     """What persons were asked, and answered."""
+    goal: str = ""
+    """The goal of the pipeline, where that says the kind."""
 
     @cached_property
     def allowed(self) -> Allowed:
         """What will do."""
-        return allowed_kind(self.request, self.escalations)
+        return allowed_kind(self.request, self.escalations, self.goal)
 
     @cached_property
     def files(self) -> Sequence[ChangedFile]:
@@ -154,10 +156,34 @@ def claimed(case: RedCase, change: KindOfChange, verdict: Verdict) -> Verdict:
     if verdict.status != "passed":
         return verdict
     kind = "new_behaviour" if failed_before(verdict.record) else allowed.kind
+    if kind == "new_behaviour" and allowed.kind == "tests_only" and (mixed := _passing(case, verdict)):
+        return replace(verdict, status="failed", reasons=tuple(mixed[:MAX_REASONS]))
     added: dict[str, Json] = {"kind": kind, "asked": {"kind": allowed.asked.kind, "why": allowed.why}}
     if kind == "tests_only":
         return _with_new_tests(case, change, replace(verdict, record={**verdict.record, **added}))
     return replace(verdict, record={**verdict.record, **added})
+
+
+def _passing(case: RedCase, verdict: Verdict) -> list[str]:
+    """Tests that pass beside others that fail, and are not called guards: nothing shows that they test
+    anything.
+    """
+    guards = {(test.path, test.name) for test in declared_tests(case.suite) if test.guard}
+    proof = verdict.record.get("tests")
+    passing = [
+        name
+        for name, entry in (proof.items() if isinstance(proof, dict) else ())
+        if isinstance(entry, dict) and entry["guard"] and _bare(name) not in guards
+    ]
+    return [
+        f"{name} passes already, and others fail: mark it as a guard, or make it fail for what is missing"
+        for name in passing
+    ]
+
+
+def _bare(identity: str) -> tuple[str, str]:
+    path, _, inside = identity.partition("::")
+    return path, inside.partition("[")[0]
 
 
 def _nothing_fails(case: RedCase, change: KindOfChange, verdict: Verdict) -> Verdict:

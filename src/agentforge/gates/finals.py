@@ -40,6 +40,8 @@ class Facts:
     sandbox: str
     records: Mapping[str, Mapping[str, Json]]
     """The record of each gate that has passed, in this stage or an earlier one."""
+    named_files: tuple[str, ...] = ()
+    """What the analysis names, or else the specification."""
     affected_tests: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     """What was computed about the change, a line each."""
@@ -81,6 +83,12 @@ def computed(part: Part | None, facts: Facts) -> Document | None:
             }
         case "questions":
             return {"questions": [], "derived": True}
+        case "analysis":
+            reason = "the specification names it"
+            there = [
+                path for path in facts.named_files if facts.git.read_blob(facts.base_tree, path) is not None
+            ]
+            return {"impacted_files": [{"path": path, "reason": reason} for path in there], "derived": True}
         case "examination":
             return {"source": "", "checks": [], "derived": True}
         case "tests" | "change":

@@ -65,9 +65,15 @@ class Allowed:
     asked: AskedFor
 
 
-def allowed_kind(request: str, escalations: Sequence[Escalation] = ()) -> Allowed:
-    """What the request asks for, unless a person was asked and said that less will do."""
+GOALS: Mapping[str, ProofKind] = {"test": "tests_only", "document": "no_code"}
+"""Pipelines whose goal says the kind itself, whatever the words of the request."""
+
+
+def allowed_kind(request: str, escalations: Sequence[Escalation] = (), goal: str = "") -> Allowed:
+    """What the goal or else the request asks for, unless a person was asked and said that less will do."""
     asked = asked_for(request)
+    if goal in GOALS:
+        return Allowed(GOALS[goal], f"the goal is {goal}", asked)
     found = Allowed(asked.kind, f"“{asked.words}”" if asked.words else "no words ask for less", asked)
     for item in escalations:
         kind = _lowered_to(item)

@@ -20,7 +20,7 @@ from agentforge.system.secrets.redact import redact
 
 READ_LIMIT = 400_000
 """A longer file is known by its name only: it is data, or made by a tool."""
-_FORMAT = 2
+_FORMAT = 3
 _KINDS: tuple[Kind, ...] = ("class", "function", "method", "variable")
 
 

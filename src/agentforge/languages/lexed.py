@@ -56,6 +56,20 @@ _ENDINGS = (
 )
 
 
+_DOCUMENTED = re.compile(
+    r'(?P<long>"""(?:\\.|.)*?(?:"""|\Z)'
+    r"|'''(?:\\.|.)*?(?:'''|\Z)|/\*\*.*?(?:\*/|\Z))|" + _STRING + r"|#[^\n]*",
+    re.DOTALL,
+)
+
+
+def without_documentation(text: str) -> str:
+    """The text with its long strings and documenting comments blank, line for line: what the code itself
+    says.
+    """
+    return _DOCUMENTED.sub(lambda found: "\n" * found[0].count("\n") if found["long"] else found[0], text)
+
+
 def names_in(text: str, path: str) -> frozenset[str]:
     """Every identifier that the code of a file uses; of a family that we do not know, every word."""
     pattern = _HASHED if path.endswith(_HASHES) else _SLASHED if path.endswith(_SLASHES) else _ANY

@@ -1,23 +1,25 @@
-"""Does a provider answer, and does it take the key? One look at its list of models, all providers at once,
-with a hard end.
+"""Does a provider answer, does it take the key, and which models has it? One look at its list of models, all
+providers at once, with a hard end.
 
 With the standard library alone: whoever asks wants to know in a second. Redirects are not followed, a server
 of this machine is never reached through a proxy, and nothing that a server says is repeated.
 """
 
 import json
+import re
 import socket
 import ssl
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from typing import Final, Literal
+from urllib.parse import quote
 
 from agentforge.models.known.local import NoRedirect, astray
-from agentforge.models.known.providers import Provider
+from agentforge.models.known.providers import Provider, Wire
 from agentforge.models.provider_model import installed
 from agentforge.models.wrap.clock import REAL
 from agentforge.system.installation import install_command
@@ -25,7 +27,24 @@ from agentforge.system.installation import install_command
 PROBE_S: Final = 1.5
 _MAX_BODY: Final = 4 << 20
 
-ProbeState = Literal["ok", "no_key", "wrong_key", "not_installed", "unreachable", "late", "html", "failing"]
+_MAX_ERROR: Final = 64 << 10
+_MOST: Final = 5000
+_PAGE: Final[Mapping[Wire, str]] = {"anthropic": "?limit=1000", "google": "?pageSize=1000"}
+"""The whole list at once, where it comes in short pages otherwise."""
+_NO_KEY: Final = re.compile(rb"API_KEY_INVALID|API key not valid")
+"""How Google says that a key is wrong, with the status of a bad request."""
+
+ProbeState = Literal[
+    "ok",
+    "no_key",
+    "wrong_key",
+    "may_not_list",  # a key may be good for calls and for nothing else
+    "not_installed",
+    "unreachable",
+    "late",
+    "html",
+    "failing",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +55,10 @@ class ProviderProbe:
     state: ProbeState
     detail: str
     next_step: str = ""
+    models: tuple[str, ...] = ()
+    """The names in its list, as they are asked for."""
+    whole: bool = False
+    """Whether the list has them all, so that another name is none of its models."""
 
     @property
     def ok(self) -> bool:
@@ -64,6 +87,20 @@ def probe_all(
     return tuple(found.get(provider.name) or _late(provider, within_s) for provider in wanted)
 
 
+def has_model(provider: Provider, key: str | None, model: str, within_s: float = PROBE_S) -> bool | None:
+    """Whether a provider knows a name that is not in its list, as it may be an alias; None: it does not
+    say.
+    """
+    try:
+        with _open(provider, f"{_listing(provider)}/{quote(model, safe='')}", key, within_s):
+            return True
+    except urllib.error.HTTPError as error:
+        with error:
+            return False if error.code == 404 else None
+    except (OSError, HTTPException, ValueError):
+        return None
+
+
 def _before(provider: Provider, key: str | None) -> ProviderProbe | None:
     """What is wrong with a provider without asking it; None if nothing is."""
     if not installed(provider.extra):
@@ -88,8 +125,6 @@ def _put(found: dict[str, ProviderProbe], provider: Provider, key: str | None, w
 
 
 def _look(provider: Provider, key: str | None, within_s: float) -> ProviderProbe:
-    request = urllib.request.Request(_listing(provider), headers=_headers(provider, key))  # noqa: S310 - providers have http addresses only
-    proxies = urllib.request.ProxyHandler({}) if provider.local else urllib.request.ProxyHandler()
     try:
         if astray(provider):
             return ProviderProbe(
@@ -98,13 +133,20 @@ def _look(provider: Provider, key: str | None, within_s: float) -> ProviderProbe
                 f"{provider.host} is not on this machine",
                 "Write its address as 127.0.0.1.",
             )
-        with urllib.request.build_opener(proxies, NoRedirect()).open(request, timeout=within_s) as response:
+        with _open(provider, _listing(provider) + _PAGE.get(provider.wire, ""), key, within_s) as response:
             return _read(provider, response.headers.get_content_type(), response.read(_MAX_BODY))
     except urllib.error.HTTPError as error:
         with error:
-            return _refused(provider, error.code, error.headers.get_content_type())
+            return _refused(provider, error)
     except (OSError, HTTPException, ValueError) as error:
         return _unreached(provider, error, within_s)
+
+
+def _open(provider: Provider, url: str, key: str | None, within_s: float) -> HTTPResponse:
+    request = urllib.request.Request(url, headers=_headers(provider, key))  # noqa: S310 - providers have http addresses only
+    proxies = urllib.request.ProxyHandler({}) if provider.local else urllib.request.ProxyHandler()
+    opened: HTTPResponse = urllib.request.build_opener(proxies, NoRedirect()).open(request, timeout=within_s)
+    return opened
 
 
 def _listing(provider: Provider) -> str:
@@ -146,19 +188,32 @@ def _read(provider: Provider, kind: str, body: bytes) -> ProviderProbe:
             f"what answers at {provider.host} is no model server",
             _address_step(provider),
         )
+    names = _names(value)
+    count = len(names)
+    whole = isinstance(value, dict) and not value.get("has_more") and not value.get("nextPageToken")
+    detail = f"answers; {count} model{'' if count == 1 else 's'}" if count else "answers"
+    return ProviderProbe(provider, "ok", detail, models=names, whole=whole and bool(names))
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """The names of a list, as they are asked for. They are data of a stranger."""
     rows = (value.get("data") or value.get("models") or []) if isinstance(value, dict) else []
-    count = len(rows) if isinstance(rows, list) else 0
-    return ProviderProbe(
-        provider, "ok", f"answers; {count} model{'' if count == 1 else 's'}" if count else "answers"
-    )
+    found: dict[str, None] = {}
+    for row in rows[:_MOST] if isinstance(rows, list) else ():
+        name = (row.get("id") or row.get("name")) if isinstance(row, dict) else None
+        if isinstance(name, str) and 0 < len(name) <= 300 and name.isprintable():
+            found[name.removeprefix("models/")] = None
+    return tuple(found)
 
 
-def _refused(provider: Provider, code: int, kind: str) -> ProviderProbe:
-    if code in (401, 403):
+def _refused(provider: Provider, error: urllib.error.HTTPError) -> ProviderProbe:
+    code, kind = error.code, error.headers.get_content_type()
+    if code in (401, 403) or (code == 400 and _NO_KEY.search(error.read(_MAX_ERROR))):
         step = f"Renew it: `agentforge auth login {provider.name}`" + (
             f", or set {provider.key_env}." if provider.key_env else "."
         )
-        return ProviderProbe(provider, "wrong_key", f"{provider.host} does not take the key ({code})", step)
+        state: ProbeState = "may_not_list" if code == 403 else "wrong_key"
+        return ProviderProbe(provider, state, f"{provider.host} does not take the key ({code})", step)
     if kind == "text/html" and code != 404:
         return _html(provider)
     if code in (404, 405, 429):

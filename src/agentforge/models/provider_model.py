@@ -152,6 +152,13 @@ class ProviderModel:
         return self.prices.cost(usage) if self.prices else None
 
 
+def load_library(provider: Provider) -> None:
+    """Loads what its calls need, for a second of processor time; at once if it is loaded. From any thread."""
+    from agentforge.models.wire.send import load  # noqa: PLC0415 - that is what this is for
+
+    load(provider.wire)
+
+
 def installed(extra: Extra) -> bool:
     """Whether the SDK is there; loads nothing of it."""
     return all(find_spec(module) is not None for module in _MODULES[extra])

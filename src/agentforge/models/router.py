@@ -19,6 +19,7 @@ from agentforge.models.known.providers import SCRIPTED, Provider
 from agentforge.models.known.scores import NoScores, Scores
 from agentforge.models.known.tiers import Tiers, higher, is_tier, single, split
 from agentforge.models.known.windows import window_of
+from agentforge.models.provider_model import installed, load_library
 from agentforge.models.wrap.breaker import NotSent
 from agentforge.models.wrap.clock import REAL, Clock
 from agentforge.models.wrap.limit import LONGEST_HOLD_S
@@ -169,6 +170,22 @@ class Router:
             item.ready and item.asks != than
             for item in self.explain(tier if is_tier(tier) else "generation", need)
         )
+
+    def load(self, spec: str) -> None:
+        """Loads the library that a call of this model needs: what dies after this may have sent something."""
+        if (provider := self._provider(spec)) is not None:
+            load_library(provider)
+
+    def load_all(self) -> None:
+        """Loads the libraries of all models beside other work, so that no call waits for them. What is
+        missing is said by the call that needs it.
+        """
+        providers = {
+            provider.wire: provider for spec in self.tiers.specs if (provider := self._provider(spec))
+        }
+        for provider in providers.values():
+            if installed(provider.extra):
+                load_library(provider)
 
     def call_off(self) -> None:
         """Ends the waiting of every call that was not sent yet."""

@@ -157,18 +157,22 @@ def check_inside(confinement: Confinement) -> Path:
 def links_to(paths: Iterable[Path], mounted: AbstractSet[Path]) -> Iterator[tuple[str, str]]:
     """Symbolic links on the way to a path: inside, the name by which a path was given must work too."""
     present = (*mounted, *map(Path, SYSTEM_ROOTS))
-    seen: set[Path] = set()
+    real = {Path("/"): Path("/")}  # every step is looked at once, however many paths lead over it
     waiting = [path.absolute() for path in paths]
     while waiting:
         path = waiting.pop()
         for step in (*reversed(path.parents), path):
-            place = step.parent.resolve() / step.name
-            if place in seen or not place.is_symlink() or any(place.is_relative_to(root) for root in present):
+            if step in real:
                 continue
-            seen.add(place)
-            target = place.readlink()
-            waiting.append(place.parent / target)
-            yield str(place), str(target)
+            place = real[step.parent].parent if step.name == ".." else real[step.parent] / step.name
+            real[step] = place
+            if not place.is_symlink():
+                continue
+            real[step] = place.resolve()
+            if not any(place.is_relative_to(root) for root in present):
+                target = place.readlink()
+                waiting.append(place.parent / target)
+                yield str(place), str(target)
 
 
 def shielded(write: AbstractSet[Path], read: AbstractSet[Path]) -> frozenset[Path]:

@@ -20,6 +20,8 @@ _CALLS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"hotfix": (2, 3), "small": (5, 8), "full": (16, 25)}
 )
 """Typical calls per lane: the middle, and what nine in ten stay under."""
+_ASKING: Mapping[str, int] = MappingProxyType({"hotfix": 2, "small": 4, "full": 8})
+"""The stages of a whole lane that ask a model; a task with fewer of them takes so much less."""
 _INPUT, _OUTPUT = (0.55, 0.9), (0.1, 0.25)
 """How much of its room for input and output a typical call uses, in the middle and at nine in ten."""
 
@@ -77,7 +79,7 @@ class Forecast:
         if middle.micro_usd is None or most.micro_usd is None:
             cost, under = "at a price that is not known", f"{_short(most.tokens)} tokens"
         else:
-            cost, under = _usd(middle.micro_usd), _usd(most.micro_usd)
+            cost, under = dollars(middle.micro_usd), dollars(most.micro_usd)
         source = (
             f"from {self.tasks} past tasks"
             if self.tasks
@@ -116,10 +118,12 @@ def _nearest(past: Sequence[Past], percent: int) -> Expected:
 
 def _typical(pipeline: Pipeline, rates: Mapping[Tier, TokenPrice | None], point: int) -> Expected:
     """The lane's calls, spread evenly over the stages that ask a model, each priced as its tier."""
-    calls = _CALLS[pipeline.lane][point]
     asking = [stage for stage in pipeline.stages if stage.role is not None]
     if not asking:
         return Expected(0, 0, 0)
+    calls = _CALLS[pipeline.lane][point]
+    if pipeline.line != "implement":  # the numbers are those of a whole change
+        calls = max(len(asking), -(-calls * len(asking) // _ASKING[pipeline.lane]))
     sizes = [
         (stage.tier, int(stage.context_tokens * _INPUT[point]), int(stage.max_output_tokens * _OUTPUT[point]))
         for stage in asking
@@ -140,7 +144,8 @@ def _short(tokens: int) -> str:
     return f"{(tokens + 500) // 1000}k" if tokens >= 1000 else str(tokens)
 
 
-def _usd(micro: int) -> str:
+def dollars(micro: int) -> str:
+    """An estimate in dollars, rounded up to the cent."""
     if micro == 0:
         return "$0.00"
     cents = -(-micro // 10_000)

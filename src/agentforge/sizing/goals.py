@@ -1,14 +1,20 @@
-"""Which pipeline a request asks for, from its leading words alone. Pure; only `start` uses it, and says what
-it found.
+"""What a request is for, from its leading words and from what is handed in with it. Pure; only `start` uses
+it, and says what it found.
 
 Words are matched whole: "Add a prefix option" is no fix, "special characters" is no specification.
 """
 
-from typing import Literal
+import re
+from typing import Literal, get_args
 
+from agentforge.core.pipeline import Part
 from agentforge.sizing.triage import words
 
-Goal = Literal["design", "implement"]
+Goal = Literal["design", "implement", "test", "review", "fix", "document"]
+GOALS: tuple[Goal, ...] = get_args(Goal)
+
+VIOLATION = re.compile(r"\bV-[0-9a-f]{12}\b")
+"""How a violation is named."""
 
 
 def _set(text: str) -> frozenset[str]:
@@ -19,14 +25,21 @@ _POLITE = _set(
     "please can could would will you we i i'd should must need needs want to let's lets kindly also just "
     "first help me us now"
 )
-_DETERMINERS = _set("a an the our my your its this that these those some new")
+_DETERMINERS = _set("a an the our my your its this that these those some new all each every")
 _DESIGNS = _set("design architect specify plan")
-_ALSO_NOUNS = _set("design plan")
+_REVIEWS = _set("review analyze analyse assess")
+_DOCUMENTS = _set("document")
+_FIXES = _set("fix repair resolve")
+_TESTS = _set("test")
+_ALSO_NOUNS = _set("design plan review document test fix")
 _WRITES = _set("write draft propose sketch outline prepare")
-_DOCUMENTS = _set("specification spec design architecture")
-_GOES_ON = _set("for of that which how to document doc")
+_SPECIFICATIONS = _set("specification spec design architecture")
+_MANUALS = _set("docs documentation manual tutorial guide")
+_GOES_ON = _set("for of that which how to on about document doc")
 """What can follow a document that is asked for: "write a spec for X", never "write spec tests"."""
-_BUILDS = _set("implement build add create write code develop make do deliver ship fix change")
+_BUILDS = _set(
+    "implement build add create write code develop make do deliver ship fix change mend repair refactor"
+)
 _FINITE = _set(
     "is are was were be has have had does do did should must shall can can't cannot could would will "
     "won't needs doesn't don't isn't "
@@ -34,26 +47,68 @@ _FINITE = _set(
     "gets get"
 )
 """Words that make the one before them a subject: "Plan B is broken" plans nothing."""
-_SIDE = _set("that which who where when so because for with to if")
+_SIDE = _set("that which who where when so because for with to if how what why whether")
 """Words that open another clause, whose verbs say nothing of the first word."""
 
 
-def classify_goal(request: str) -> tuple[Goal, str]:
-    """The pipeline, and why. The leading verb decides; what asks for a design and its making is to be
-    made.
+def classify_goal(request: str, given: frozenset[Part] = frozenset()) -> tuple[Goal, str]:
+    """The goal, and why. What is handed in says it first, then the leading verb; what asks for words and for
+    their making is to be made.
     """
     said = [word.strip(".'-/") for word in words(request)]
     while said and said[0] in _POLITE:
         said = said[1:]
+    first, rest = (said[0], said[1:]) if said else ("", [])
+    if first in _FIXES and (violation := VIOLATION.search(request)):
+        return "fix", f"it names the violation {violation[0]}"
+    tests = _asks_for_tests(first, rest)
+    if given:
+        if tests and "tests" not in given:
+            return "test", f"it begins with “{first}”, and a specification is handed in"
+        return "implement", "what is handed in is to be built"
+    if tests:
+        return "implement", "it asks for tests, and no specification is handed in"
     if not said:
         return "implement", "no verb says otherwise"
-    first, rest = said[0], said[1:]
-    asks = _is_verb(first, rest) if first in _DESIGNS else first in _WRITES and _names_document(rest)
-    if not asks:
-        return "implement", "it does not begin by asking for a design"
+    return _by_verb(first, rest)
+
+
+def _by_verb(first: str, rest: list[str]) -> tuple[Goal, str]:
+    goal = _asked_for(first, rest)
+    if goal is None:
+        return "implement", "it does not begin by asking for a design, a review or documents"
     if built := _then_builds(rest):
         return "implement", f"“{first}”, but also “{built}”"
-    return "design", f"it begins with “{first}”"
+    return goal, f"it begins with “{first}”"
+
+
+def _asked_for(first: str, rest: list[str]) -> Goal | None:
+    if first in _DESIGNS:
+        return "design" if _is_verb(first, rest) else None
+    if first in _REVIEWS:
+        return "review" if _is_verb(first, rest) and _acts_on(first, rest) else None
+    if first in _DOCUMENTS:
+        return "document" if _acts_on(first, rest) else None
+    if first in _WRITES:
+        return "design" if _names(rest, _SPECIFICATIONS) else "document" if _names(rest, _MANUALS) else None
+    return None
+
+
+def _asks_for_tests(first: str, rest: list[str]) -> bool:
+    if first in _TESTS:
+        return _acts_on(first, rest)
+    return first in {"write", "add"} and bool(_set("test tests").intersection(rest[:2]))
+
+
+def _acts_on(first: str, rest: list[str]) -> bool:
+    """Whether an object follows: an article, a place, or a question. "Document upload" is a thing."""
+    if first not in _ALSO_NOUNS:
+        return True
+    return bool(rest) and (
+        rest[0] in _DETERMINERS
+        or rest[0] in {"how", "what", "why", "whether"}
+        or bool(set("/._:") & set(rest[0]))
+    )
 
 
 def _is_verb(first: str, rest: list[str]) -> bool:
@@ -64,11 +119,11 @@ def _is_verb(first: str, rest: list[str]) -> bool:
     return not _FINITE.intersection(rest[:clause])
 
 
-def _names_document(rest: list[str]) -> bool:
+def _names(rest: list[str], documents: frozenset[str]) -> bool:
     """`a spec for …`, with at most one word between the article and the document."""
     while rest and rest[0] in _DETERMINERS:
         rest = rest[1:]
-    at = next((place for place, word in enumerate(rest[:2]) if word in _DOCUMENTS), None)
+    at = next((place for place, word in enumerate(rest[:2]) if word in documents), None)
     return at is not None and (len(rest) == at + 1 or rest[at + 1] in _GOES_ON)
 
 

@@ -146,6 +146,7 @@ def _lane(request: str, said: list[str], facts: TreeFacts) -> tuple[Lane, str]:
     """
     points = _points(request)
     places = set(facts.named_paths) | {symbol.partition("::")[0] for symbol in facts.named_symbols}
+    places = places - facts.aside or places
     code = [path for path in places if is_code(path)]
     most = NO_CODE_WORDS if not code else HOTFIX_WORDS
     if (asked := asked_for(request)).kind == "no_code" and len(code) <= 1 and len(said) <= most:

@@ -73,6 +73,10 @@ class TaskFiles:
         """What the person wrote, word for word."""
         return self.artifacts / "inputs" / "original_request.yaml"
 
+    def external_input(self, contract: str) -> Path:
+        """A document that was handed in, as it came."""
+        return self.root / "external_inputs" / f"{plain_name(contract)}.yaml"
+
     @property
     def snapshots(self) -> Path:
         """One patch per step that changed files."""

@@ -19,6 +19,12 @@ linear time, and nothing can interrupt them.
 """
 _LONGEST_LINE = 2_000
 """A file with a longer line was made by a tool."""
+_LONGEST_STATEMENT = 3_000
+"""A file with more characters than that between two ends of statements or blocks is read line by line: the
+parser's time grows with the square of an ambiguous expression, and 60,000 characters of one take a minute.
+"""
+_ENDS = re.compile(r"[;{}]")
+_NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 SIGNATURE_LIMIT = 240
 _OPENING = re.compile(r"\s*(?:=>|=|\{)\s*$")
 _DEEPEST = 40
@@ -51,10 +57,17 @@ def _parser(module: str, factory: str) -> Any | None:  # noqa: ANN401 - the libr
 
 
 def _root(text: str, grammar: Grammar) -> Any | None:  # noqa: ANN401 - a node of the library
-    if len(text) > PARSE_LIMIT or max(map(len, text.split("\n"))) > _LONGEST_LINE:
+    if len(text) > PARSE_LIMIT or max(map(len, text.split("\n"))) > _LONGEST_LINE or _is_endless(text):
         return None
     parser = _parser(grammar.module, grammar.factory)
     return parser.parse(text.encode("utf-8", "replace")).root_node if parser is not None else None
+
+
+def _is_endless(text: str) -> bool:
+    """Whether something in it goes on for so long that it was not written by hand."""
+    if len(text) <= _LONGEST_STATEMENT:
+        return False
+    return max(map(len, _ENDS.split(_NO_CODE.sub(" ", text)))) > _LONGEST_STATEMENT
 
 
 def symbols(text: str, grammar: Grammar) -> list[Symbol] | None:

@@ -155,10 +155,10 @@ def read_report(data: bytes, key: bytes, token: str, tree: str) -> Report:
 def take_judge(report: Report, modules: Mapping[str, str], tree: str) -> None:
     """Where the judge's own modules came from; the judged tree must be the place of none."""
     report.judge |= modules
-    inside = sorted(name for name, file in modules.items() if Path(file).is_relative_to(tree))
+    top = f"{tree.rstrip('/')}/"
+    inside = sorted(name for name, file in modules.items() if file.startswith(top))
     if inside and not report.replaced:
-        where = Path(modules[inside[0]]).relative_to(tree).as_posix()
-        report.replaced = f"`{inside[0]}` is {where}"
+        report.replaced = f"`{inside[0]}` is {modules[inside[0]].removeprefix(top)}"
 
 
 def take(report: Report, record: dict[str, Any], token: str) -> None:

@@ -58,6 +58,8 @@ class Provider:
     tokens_per_minute: int | None = None
     timeout_s: int = DEFAULT_TIMEOUT_S
     """For one whole call, from connecting to the last byte."""
+    usual_model: str = ""
+    """What is asked for where a person has its key and has named no model; empty: nothing."""
 
     @property
     def extra(self) -> Extra:
@@ -76,8 +78,17 @@ class Provider:
         return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
 
-def _hosted(name: str, wire: Wire, base_url: str, key_env: str, address_env: str) -> Provider:
-    return Provider(name, wire, base_url, key_env, needs_key=True, address_env=address_env)
+def _hosted(name: Wire, base_url: str, variables: str, usual_model: str = "") -> Provider:
+    """A provider's service; its variables in the environment begin with one word."""
+    return Provider(
+        name,
+        name,
+        base_url,
+        f"{variables}_API_KEY",
+        needs_key=True,
+        address_env=f"{variables}_BASE_URL",
+        usual_model=usual_model,
+    )
 
 
 def _own(name: str, port: int, key_env: str, address_env: str) -> Provider:
@@ -85,24 +96,17 @@ def _own(name: str, port: int, key_env: str, address_env: str) -> Provider:
 
 
 BUILT_IN: tuple[Provider, ...] = (
-    _hosted("anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
-    _hosted("openai", "openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
-    _hosted(
-        "openai-responses",
-        "openai-responses",
-        "https://api.openai.com/v1",
-        "OPENAI_API_KEY",
-        "OPENAI_BASE_URL",
-    ),
-    _hosted("mistral", "mistral", "https://api.mistral.ai", "MISTRAL_API_KEY", "MISTRAL_BASE_URL"),
-    _hosted(
-        "google", "google", "https://generativelanguage.googleapis.com", "GOOGLE_API_KEY", "GOOGLE_BASE_URL"
-    ),
+    _hosted("anthropic", "https://api.anthropic.com", "ANTHROPIC", "claude-sonnet-5-5"),
+    _hosted("openai", "https://api.openai.com/v1", "OPENAI", "gpt-6.1-sol"),
+    _hosted("openai-responses", "https://api.openai.com/v1", "OPENAI"),
+    _hosted("mistral", "https://api.mistral.ai", "MISTRAL", "mistral-medium-latest"),
+    _hosted("google", "https://generativelanguage.googleapis.com", "GOOGLE", "gemini-3.8-flash"),
     _own("ollama", 11434, "OLLAMA_API_KEY", "OLLAMA_HOST"),
     _own("lmstudio", 1234, "LMSTUDIO_API_KEY", "LMSTUDIO_BASE_URL"),
     _own("vllm", 8000, "VLLM_API_KEY", "VLLM_BASE_URL"),
     _own("llamacpp", 8080, "LLAMACPP_API_KEY", "LLAMACPP_BASE_URL"),
 )
+"""In the order in which their keys are looked for where no model is named."""
 
 
 def known(

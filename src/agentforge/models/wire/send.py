@@ -26,6 +26,7 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 
 from agentforge.models.base import OfferedTool, Stop, Usage
+from agentforge.models.known.providers import Wire
 from agentforge.models.reply.native_calls import ToolCall
 from agentforge.models.wire.endpoint import Endpoint, Incoming, Outgoing, TooLong
 from agentforge.models.wire.http import WireWatch, open_client
@@ -127,7 +128,12 @@ def incoming(response: ModelResponse) -> Incoming:
 
 def maker(endpoint: Endpoint) -> Maker:
     """The module of the endpoint's wire, loaded now."""
-    match endpoint.provider.wire:
+    return load(endpoint.provider.wire)
+
+
+def load(wire: Wire) -> Maker:
+    """The module of a wire with the library that it needs."""
+    match wire:
         case "openai":
             from agentforge.models.wire import openai  # noqa: PLC0415 - each SDK is an extra, and half a second
 

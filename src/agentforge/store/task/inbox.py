@@ -21,7 +21,9 @@ from agentforge.system.unlinked import read_unlinked
 _KINDS: dict[str, type[Message]] = {"resolution": Resolution, "resume": Resume, "abort": Abort}
 _NAMES: dict[type[Message], str] = {kind: name for name, kind in _KINDS.items()}
 _SUFFIX = ".yaml"
+_SHOWN = ".shown"
 _LONGEST = 1_000_000
+_LONGEST_STAMP = 40
 _STRANGERS = "strangers.log"
 _MOST_STRANGERS = 100
 
@@ -50,6 +52,23 @@ def send(files: TaskFiles, message: Message, identity: str, times: QuestionTimes
     }
     record: dict[str, Json] = {"id": identity, "kind": _NAMES[type(message)], **body, **known}
     return create_exclusive(_path(files, identity), spell_document(clean(record)))
+
+
+def note_shown(files: TaskFiles, identity: str, at: str) -> str:
+    """Keeps when a person first saw a question, and returns it; a later look changes nothing."""
+    place = files.inbox / f"{plain_name(identity)}{_SHOWN}"
+    with contextlib.suppress(OSError):
+        create_exclusive(place, at.encode())
+    return shown_at(files, identity)
+
+
+def shown_at(files: TaskFiles, identity: str) -> str:
+    """When a person first saw a question; empty if nobody has."""
+    try:
+        text = read_unlinked(files.inbox / f"{plain_name(identity)}{_SHOWN}").decode("ascii", "replace")
+    except OSError:
+        return ""
+    return text.strip()[:_LONGEST_STAMP]
 
 
 def receive(files: TaskFiles, seen: Callable[[str], bool], report: Callable[[str], None]) -> list[Received]:

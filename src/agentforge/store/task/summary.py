@@ -72,7 +72,7 @@ def summary_of(state: State, times: Times, progress: Progress, files: dict[str, 
         },
         "cost": {
             "tokens_used": bill.tokens,
-            "estimated_cost_usd": None if state.unpriced else bill.micro_usd / 1_000_000,
+            "estimated_cost_usd": bill.micro_usd / 1_000_000 if state.is_priced else None,
         },
         "files": {"created": [*files["created"]], "modified": [*files["modified"]]},
         "current_action": None

@@ -9,6 +9,7 @@ from typing import Literal, assert_never
 
 from agentforge.core.codec import encode
 from agentforge.core.errors import Unusable
+from agentforge.core.events import ExternalArtifactImported
 from agentforge.core.machine import TERMINAL
 from agentforge.core.pipeline import Stage
 from agentforge.core.reply import Json
@@ -118,7 +119,11 @@ def state_view(files: TaskFiles, state: State, head: str, length: int, times: Ti
     wanted = state.artifact_for("requirements")
     bill = state.spent.plus(state.unaccounted)
     return {
-        "task": {"id": state.task_id, "goal": state.request, "goal_type": state.pipeline.name},
+        "task": {
+            "id": state.task_id,
+            "goal": state.request,
+            "goal_type": state.pipeline.goal or state.pipeline.name,
+        },
         "status": state.status,
         "state": north_star_word(state),
         "outcome": _outcome(state),
@@ -127,23 +132,23 @@ def state_view(files: TaskFiles, state: State, head: str, length: int, times: Ti
         "completed_at": times.ended_at or None,
         "total_steps": state.step,
         "total_tokens": bill.tokens,
-        "total_cost_usd": dollars(bill.micro_usd),
-        "unaccounted_cost_usd": dollars(state.unaccounted.micro_usd),
+        "total_cost_usd": dollars(bill.micro_usd) if state.is_priced else None,
+        "unaccounted_cost_usd": dollars(state.unaccounted.micro_usd) if state.loss_is_priced else None,
         "unpriced_calls": state.unpriced,
         "journal": {"length": length, "head": head},
         "success_criteria": [state.request]
         if wanted is None
         else _criteria(files, wanted) or [state.request],
         "pipeline": _pipeline(state, times),
-        "external_inputs": {},
+        "external_inputs": {item.artifact_type: _external(item, times) for item in state.imports},
         "escalations": [
             {"id": item.id, "kind": item.kind, "open": item.answer is None} for item in state.escalations
         ],
         "failure": state.failure or None,
         "delivered": None if state.delivered is None else encode(state.delivered),
         "continuation": {
-            "can_extend": state.status == "completed",
-            "available_pipelines": [],
+            "can_extend": state.status == "completed" and bool(state.pipeline.continues_with),
+            "available_pipelines": [state.pipeline.continues_with] if state.pipeline.continues_with else [],
             "provides_artifacts": [*sorted({ref.contract for item in state.accepted for ref in item.finals})],
         },
     }
@@ -252,7 +257,7 @@ def _understanding(files: TaskFiles, state: State, escalation: Escalation) -> Js
             "calls": {"used": used.calls, "cap": cap.calls},
             "tokens": {"used": used.tokens, "cap": cap.tokens},
             "usd": {
-                "used": dollars(used.micro_usd),
+                "used": dollars(used.micro_usd) if state.is_priced else None,
                 "cap": None if cap.micro_usd is None else dollars(cap.micro_usd),
             },
         },
@@ -282,20 +287,42 @@ def _outcome(state: State) -> Json:
 
 
 def _pipeline(state: State, times: Times) -> Json:
-    stages, when = state.pipeline.stages, dict(times.accepted)
+    when = dict(times.accepted)
     planned = plan(state)
     view: dict[str, Json] = {
         "template": state.pipeline.name,
         "lane": state.pipeline.lane,
         "mode": state.pipeline.mode,
         "risen": [*state.risen],
-        "entry_stage": stages[0].name if stages else None,
-        "exit_stage": stages[-1].name if stages else None,
+        "entry_stage": state.pipeline.entry_stage or None,
+        "exit_stage": state.pipeline.exit_stage or None,
         "current_stage": state.worker.stage if state.worker else None,
         "stages": {item.stage: _stage(state, item, when.get(item.stage)) for item in planned},
-        "skipped": [item.stage for item in planned if item.skipped],
+        "skipped": [
+            {"stage": stage, "reason": reason}
+            for stage, reason in (
+                *state.pipeline.passed_over,
+                *((item.stage, item.skipped) for item in planned if item.skipped),
+            )
+        ],
     }
     return view
+
+
+def _external(item: ExternalArtifactImported, times: Times) -> Json:
+    return {
+        "source": item.source,
+        "path": item.source_path,
+        **({"task_id": item.task_id} if item.task_id else {}),
+        "imported_at": times.created_at,
+        "validated_at": times.created_at,
+        "validation_hash": item.validation.hash,
+        "validation": {
+            "contract": item.validation.contract,
+            "status": item.validation.status,
+            "hash": item.validation.hash,
+        },
+    }
 
 
 def _stage(state: State, item: Planned, completed_at: str | None) -> Json:

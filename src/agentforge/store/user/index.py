@@ -36,10 +36,13 @@ class TaskRow:
     """One of the ten, or `unreadable`."""
     word: str
     lane: str
+    line: str
+    """The pipeline, or the part of it that the task runs."""
     stage: str
     step: int
     tokens: int
-    micro_usd: int
+    micro_usd: int | None
+    """None: the price of a call is not known."""
     request: str
     """For an unreadable task: what is wrong with it."""
     updated: str
@@ -167,9 +170,10 @@ def _read(repo: str, files: TaskFiles, info: os.stat_result, repositories: _Repo
             "failed",
             "",
             "",
+            "",
             0,
             0,
-            0,
+            None,
             error.sentence,
             "",
             "",
@@ -189,10 +193,11 @@ def _row(repo: str, journal: Journal, info: os.stat_result, repositories: _Repos
         status=state.status,
         word=north_star_word(state),
         lane=state.pipeline.lane,
+        line=state.pipeline.line,
         stage=state.worker.stage if state.worker else "",
         step=state.step,
         tokens=bill.tokens,
-        micro_usd=bill.micro_usd,
+        micro_usd=bill.micro_usd if state.is_priced else None,
         request=state.request,
         updated=times.updated_at,
         summary=json.dumps(summary),

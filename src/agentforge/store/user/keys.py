@@ -103,6 +103,15 @@ class KeyStore:
                 self._found[name] = self._stored(name)
             return self._found[name]
 
+    def source(self, provider: str, variable: str | None) -> KeySource | None:
+        """Where the key for a provider would be from; the keychain, which is slow, is not opened for that."""
+        if variable and (self._environ.get(variable) or "").strip():
+            return "environment"
+        name, file = _SAME.get(provider, provider), self._read()
+        if name in file.keys:
+            return "file"
+        return "keychain" if name in file.keychain and self._keychain is not None else None
+
     def remember_all(self, *, keychain: bool = False) -> None:
         """Tells the redactor of every key there is, whoever is asked: those of the environment and the file,
         and, if so wished, those of the keychain, which is slow to open.

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
 from agentforge.app.driving import drive
+from agentforge.app.notifying import notify_ways
 from agentforge.app.ports import Ask, Watcher
 from agentforge.app.reports import TaskReport, report
 from agentforge.app.tasks import OpenTask
@@ -16,7 +18,7 @@ from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.interrupt import naming
 from agentforge.surfaces.cli.pages.report import as_json, as_text, exit_code, next_commands
 from agentforge.surfaces.cli.pages.screen import Screen, ScreenWatcher, open_screen
-from agentforge.surfaces.cli.printing import print_last
+from agentforge.surfaces.cli.printing import print_last, ring
 
 
 class Drive(Protocol):
@@ -40,7 +42,16 @@ def drive_and_tell(
         opening(screen)
         may_ask = not as_data and at_terminal()
         work(task, ScreenWatcher(screen), ask=partial(ask_here, screen) if may_ask else None)
+    if may_ask:
+        _ring(task)
     return tell(task, as_data=as_data)
+
+
+def _ring(task: OpenTask) -> None:
+    """The bell of the terminal, where the person wants it."""
+    with suppress(UserError):  # what is wrong with the settings was said before
+        if notify_ways(task.site.home).bell:
+            ring()
 
 
 def tell_handed_over(task: OpenTask, problem: UserError | None, *, as_data: bool) -> int:

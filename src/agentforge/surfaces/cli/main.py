@@ -19,6 +19,7 @@ _SIGNALLED = 128
 _HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
+    "setup": LazyCommand(f"{_HERE}.setup:setup", "Choose a model, try it and write it into your settings"),
     "init": LazyCommand(
         f"{_HERE}.init:init", "Detect how this project is built and tested, and write settings you can edit"
     ),
@@ -30,6 +31,10 @@ COMMANDS = {
         f"{_HERE}.start:implement",
         "Turn a request into a verified branch, however it is worded",
     ),
+    "test": LazyCommand(f"{_HERE}.start:test", "Write the tests of a specification; change nothing else"),
+    "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
+    "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
+    "fix": LazyCommand(f"{_HERE}.start:fix", "Mend one violation that a check has found"),
     "status": LazyCommand(
         f"{_HERE}.status:status", "List the tasks of this repository or of all, or show one"
     ),
@@ -39,6 +44,7 @@ COMMANDS = {
     "server": LazyCommand(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
     "resume": LazyCommand(f"{_HERE}.resume:resume", ""),
     "abort": LazyCommand(f"{_HERE}.abort:abort", "End a task and keep its work"),
+    "inbox": LazyCommand(f"{_HERE}.inbox:inbox", "Show and answer the open questions of all repositories"),
     "escalations": LazyCommand(f"{_HERE}.escalations:escalations", "List and show the open questions"),
     "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question and continue its task"),
     "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
@@ -93,6 +99,7 @@ cli = LazyGroup(
     epilog="""\b
 Examples:
   agentforge demo
+  agentforge setup
   agentforge init
   agentforge start "Add a --version flag" --model openai:NAME
   agentforge design "A plugin system" --model openai:NAME

@@ -78,6 +78,11 @@ def print_last(text: str) -> None:
         sys.stdout.flush()
 
 
+def ring() -> None:
+    """The bell of the terminal."""
+    click.echo("\a", nl=False, err=True)
+
+
 def print_text(text: str) -> None:
     """Text from a repository or a model: as it is into a pipe, safe on a terminal."""
     click.echo(safe(text) if sys.stdout.isatty() else text)

@@ -52,7 +52,7 @@ _PUBLIC_KEYS = ("AAAAC3Nz", "AAAAB3Nz", "AAAAE2Vj", "AAAAGnNr")
 """Those of SSH."""
 
 
-def take_out(text: str, shapes: re.Pattern[str]) -> tuple[str, int]:
+def take_out(text: str, shapes: str) -> tuple[str, int]:
     """The text with every such word as `[REDACTED:random]`, and with what `shapes` finds in long words by the
     name of its group; and how many there were.
     """
@@ -72,14 +72,16 @@ def take_out(text: str, shapes: re.Pattern[str]) -> tuple[str, int]:
     return ("".join((*pieces, text[done:])), count) if count else (text, 0)
 
 
-def _found(text: str, at: int, end: int, shapes: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
+def _found(text: str, at: int, end: int, shapes: str) -> Iterator[tuple[int, int, str]]:
     """Where in this word secrets are, and of what kind."""
     first = text[at : min(end, at + LONGEST)]
     if _NO_DIGIT.fullmatch(first):
         return
     known = [
         (match.start(), match.end(), match.lastgroup or "")
-        for match in shapes.finditer(text, max(0, at - _NUMBER_BEFORE), min(len(text), end + _MARK_BEHIND))
+        for match in re.compile(shapes).finditer(
+            text, max(0, at - _NUMBER_BEFORE), min(len(text), end + _MARK_BEHIND)
+        )
         if match.start() < end and match.end() > at
     ]
     if known:

@@ -25,8 +25,8 @@ _REST = (
     rf"(?:{_JOIN}=?[A-Za-z0-9+/]{{1,15}}={{0,2}}(?={_JOIN}-----END))?"
     rf"(?:{_JOIN}-{{4,5}} ?END [A-Z0-9 ]{{0,60}}-{{0,5}})?"
 )
-_WHOLE = re.compile(_BEGIN + _REST)
-_PUTTY = re.compile(
+_WHOLE = _BEGIN + _REST
+_PUTTY = (
     rf"Private-Lines: ?[0-9]{{1,3}}(?>(?:{_JOIN}{_BODY})+)(?:{_JOIN}[A-Za-z0-9+/]{{1,15}}={{0,2}}(?={_JOIN}Private))?"
     rf"(?:{_JOIN}Private-(?:MAC|Hash): ?[0-9a-f]{{16,80}})?"
 )
@@ -37,7 +37,7 @@ _SPELLED = (
     *("MIIEvgIBADAN", "MIIEvQIBADAN", "MIIEvwIBADAN", "MIIJQgIBADAN", "MIIJQwIBADAN", "MIIJRAIBADAN"),
     *("MHcCAQEEI", "MIGkAgEBBD", "MIGHAgEAMBMG", "MIGTAgEAMBMG", "MC4CAQAwBQYDK2Vw", "MIIFHDBOBgkqhkiG9w0BBQ0"),
 )  # fmt: skip
-_HEADLESS = re.compile(
+_HEADLESS = (
     rf"(?=(?:{'|'.join(_SPELLED)}))[A-Za-z0-9+/]{{40,}}+={{0,2}}"
     rf"(?:{_JOIN}{_BODY})*"
     rf"(?:{_JOIN}[A-Za-z0-9+/]{{1,15}}={{0,2}}(?={_JOIN}-----END))?(?:{_JOIN}{_END})?"
@@ -66,12 +66,12 @@ def take_out(text: str) -> tuple[str, int]:
     return text, found + count
 
 
-def _from_its_start(text: str, hint: str, pattern: re.Pattern[str]) -> tuple[str, int]:
+def _from_its_start(text: str, hint: str, pattern: str) -> tuple[str, int]:
     pieces: list[str] = []
     done = count = 0
     at = text.find(hint)
     while at >= 0:
-        match = pattern.match(text, at) if at >= done else None
+        match = re.compile(pattern).match(text, at) if at >= done else None
         if match is not None:
             pieces += (text[done:at], "[REDACTED:private_key]")
             done, count = match.end(), count + 1

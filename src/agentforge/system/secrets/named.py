@@ -277,7 +277,8 @@ class SecretRule:
     kind: str
     hints: tuple[str, ...]
     """With one of these every match begins."""
-    pattern: re.Pattern[str]
+    pattern: str
+    """Compiled where a hint was found, and kept by `re`: most texts hold none."""
     is_secret: Look
     fits: Fits | None = None
     """A first look at the place."""
@@ -286,7 +287,7 @@ class SecretRule:
 
 
 def _rule(kind: str, hints: str, pattern: str, look: Look, fits: Fits | None = None) -> SecretRule:
-    return SecretRule(kind, tuple(hints.split("|")), re.compile(pattern), look, fits, any_case=True)
+    return SecretRule(kind, tuple(hints.split("|")), pattern, look, fits, any_case=True)
 
 
 _WORD_HINTS, _PASSWORD_HINTS = (

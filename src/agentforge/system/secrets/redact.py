@@ -9,7 +9,6 @@ matches no pattern, so a second pass changes nothing.
 
 import re
 from collections.abc import Iterator
-from typing import AnyStr
 
 from agentforge.system.secrets import chance, key_blocks
 from agentforge.system.secrets import known as known_secrets
@@ -38,9 +37,8 @@ def _one_pass(text: str) -> tuple[str, int]:
     count += found
     view = _View(text)
     for rule in _RULES:
-        starts = [at for hint in rule.hints for at in view.places(hint, any_case=rule.any_case)]
-        if starts:
-            text, found = _take_out(view.text, rule, sorted(starts))
+        if starts := view.starts(rule):
+            text, found = _take_out(view.text, rule, starts)
             if found:
                 view, count = _View(text), count + found
     text, found = chance.take_out(view.text, _LONG_WORD)
@@ -52,19 +50,15 @@ class _View:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        # One byte for each character, so that places are the same.
-        self._small = text.encode("latin-1", "replace").lower()
-        self._found: dict[str, list[int]] = {}
+        # One letter for each character, so that places are the same.
+        self._small = text.encode("latin-1", "replace").lower().decode("latin-1")
 
-    def places(self, hint: str, *, any_case: bool) -> list[int]:
-        if not any_case:
-            return list(_places(self.text, hint))
-        if hint not in self._found:
-            self._found[hint] = list(_places(self._small, hint.encode()))
-        return self._found[hint]
+    def starts(self, rule: SecretRule) -> list[int]:
+        text = self._small if rule.any_case else self.text
+        return sorted(at for hint in rule.hints if hint in text for at in _places(text, hint))
 
 
-def _places(text: AnyStr, hint: AnyStr) -> Iterator[int]:
+def _places(text: str, hint: str) -> Iterator[int]:
     at = text.find(hint)
     while at >= 0:
         yield at
@@ -75,10 +69,11 @@ def _take_out(text: str, rule: SecretRule, starts: list[int]) -> tuple[str, int]
     """The text without what the rule matches at `starts`."""
     pieces: list[str] = []
     kept_to = looked_to = count = 0
+    pattern = re.compile(rule.pattern)
     for at in starts:
         if at < looked_to or (rule.fits is not None and not rule.fits(text, at)):
             continue
-        match = rule.pattern.match(text, at)
+        match = pattern.match(text, at)
         if match is None:
             continue
         looked_to = match.end()  # also if it is no secret: what begins within it has been looked at
@@ -109,12 +104,12 @@ def _both_cases(match: re.Match[str]) -> bool:
 
 
 _LOOK_TWICE = {"openai_key": _mixed, "huggingface_token": _both_cases}
-_LONG_WORD = re.compile(
+_LONG_WORD = (
     f"{EDGE}(?:{'|'.join(f'(?P<{kind}>{shape})' for kind, shape in LONG_WORDS.items())})(?![A-Za-z0-9_])"
 )
 _RULES = (
     *(
-        SecretRule(kind, hints, re.compile(EDGE + pattern), _LOOK_TWICE.get(kind, _always))
+        SecretRule(kind, hints, EDGE + pattern, _LOOK_TWICE.get(kind, _always))
         for kind, (hints, pattern) in BEGINNINGS.items()
     ),
     *NAMED,

@@ -35,10 +35,10 @@ Examples:
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the open questions of this repository."""
     from agentforge.app.engine_view import HOST_LOST, lost_tasks
+    from agentforge.app.inbox import mark_shown, record_fields, record_of
     from agentforge.app.questions import list_questions
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.pages.engine import lost_fields
-    from agentforge.surfaces.cli.pages.escalation import escalation_fields
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.system.visible import brief
 
@@ -48,11 +48,13 @@ def list_(*, everything: bool, as_data: bool) -> int:
     if lost.note:
         say(lost.note, err=True)
     if as_data:
-        print_json([*map(lost_fields, lost.found), *(escalation_fields(*item) for item in found)])
+        print_json([*map(lost_fields, lost.found), *(record_fields(record_of(item)) for item in found)])
         return 0
     for each in lost.found:
         say(f"{HOST_LOST}  {each.task.task_id}  host_lost\n    {each.holdup.text}")
-    for task, asked in found:
+    for item in found:
+        task, asked = item
+        mark_shown(record_of(item))
         answer = "" if asked.answer is None else f"  [answered: {brief(asked.answer, 40)}]"
         say(f"{asked.id}  {task.task_id}  {asked.kind}  {asked.stage}{answer}")
         say(f"    {brief(asked.question.text, 160)}")
@@ -77,11 +79,11 @@ Without --task, it is the one task that is waiting for this answer. The same pag
 def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""
     from agentforge.app.engine_view import HOST_LOST, lost_task
+    from agentforge.app.inbox import mark_shown, record_fields, record_of
     from agentforge.app.questions import question_of
-    from agentforge.app.reports import report
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.pages.engine import lost_fields, lost_page
-    from agentforge.surfaces.cli.pages.escalation import escalation_fields, escalation_page
+    from agentforge.surfaces.cli.pages.inbox import record_page
     from agentforge.surfaces.cli.printing import print_json
 
     site = Site.open(Path.cwd())
@@ -93,9 +95,10 @@ def show(*, escalation: str, task: str | None, as_data: bool) -> int:
         else:
             say(lost_page(lost))
         return 0
-    found, asked = question_of(site, identity, task)
+    record = record_of(question_of(site, identity, task))
     if as_data:
-        print_json(escalation_fields(found, asked))
+        print_json(record_fields(record))
     else:
-        say(escalation_page(report(found), found.files, found.journal.times, asked))
+        say(record_page(record))
+        mark_shown(record)
     return 0

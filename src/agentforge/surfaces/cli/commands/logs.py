@@ -15,15 +15,15 @@ _EVERY_S = 0.5
 Examples:
   agentforge logs
   agentforge logs task-20300131-add-a-version-flag -f
-  agentforge logs @2 --json | jq .why
+  agentforge logs @2 -f --json | jq .why
 
-With --json each line is one decision of the journal, as it is on record."""
+With --json the decisions of the journal are printed as they are on record; with -f one in each line."""
 )
 @task_argument
 @click.option(
     "--follow", "-f", is_flag=True, help="Keep printing until the task is over or needs your answer."
 )
-@click.option("--json", "as_data", is_flag=True, help="Print the journal's own lines, one JSON object each.")
+@click.option("--json", "as_data", is_flag=True, help="Print the decisions of the journal as JSON.")
 def logs(*, task: str | None, follow: bool, as_data: bool) -> int:
     """Print what happened in TASK, each line with its time.
 
@@ -34,12 +34,15 @@ def logs(*, task: str | None, follow: bool, as_data: bool) -> int:
     from agentforge.app.logs import LogReader
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.pages.logs import log_lines
-    from agentforge.surfaces.cli.printing import print_json_line
+    from agentforge.surfaces.cli.printing import print_json, print_json_line
 
     reader = LogReader(open_task(Path.cwd(), task))
     try:
         while True:
-            for entry in reader.more():
+            new = list(reader.more())
+            if as_data and not follow:
+                print_json([entry.line for entry in new])
+            for entry in new if follow or not as_data else ():
                 if as_data:
                     print_json_line(entry.line)
                 else:

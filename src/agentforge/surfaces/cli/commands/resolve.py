@@ -1,11 +1,18 @@
 """`resolve`: a person answers a question, and the task goes on."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.printing import say
 from agentforge.surfaces.cli.task_names import task_option
+
+if TYPE_CHECKING:
+    from agentforge.app.inbox import InboxRecord
+
+RETRY = "retry"
+"""The answer that naming another model alone gives."""
 
 
 @click.command(
@@ -14,15 +21,23 @@ Examples:
   agentforge resolve ESC-001 --answer "Use UTC everywhere"
   agentforge resolve ESC-002 --task task-20300131-add --answer retry
   agentforge resolve ESC-003 --answer allow
-  agentforge resolve ESC-001 --abort
+  agentforge resolve ESC-001 --option 1
+  agentforge resolve ESC-001 task-20300131-add/ESC-002 --abort
+  agentforge resolve ESC-001
+  agentforge resolve ESC-004 --model anthropic:NAME
 
 To a question for permission the answers are allow, always and deny; any other text denies the call and is
 passed to the model. The first answer counts. Without --task, it is the one task that is waiting for this
-answer. `agentforge escalations show ID` shows everything that led to the question."""
+answer; TASK/ID names a question of any of your repositories. Without an answer you are asked for one, at a
+terminal. `agentforge escalations show ID` shows everything that led to the question."""
 )
-@click.argument("escalation", metavar="ID")
+@click.argument("names", metavar="ID...", nargs=-1, required=True)
 @task_option
 @click.option("--answer", help="One of the options, or your own words.")
+@click.option("--option", type=click.IntRange(min=1), help="One of the options, by its number.")
+@click.option(
+    "--model", metavar="SPEC", help="PROVIDER:NAME for the rest of the task; alone it answers retry."
+)
 @click.option("--abort", is_flag=True, help="Answer by ending the task; its work is kept.")
 @click.option(
     "--no-drive", is_flag=True, help="Only record the answer; `agentforge continue` resumes the task later."
@@ -30,27 +45,66 @@ answer. `agentforge escalations show ID` shows everything that led to the questi
 @click.option(
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
-def resolve(
-    *, escalation: str, task: str | None, answer: str | None, abort: bool, no_drive: bool, as_data: bool
+def resolve(  # noqa: PLR0913 - the options of the command
+    *,
+    names: tuple[str, ...],
+    task: str | None,
+    answer: str | None,
+    option: int | None,
+    model: str | None,
+    abort: bool,
+    no_drive: bool,
+    as_data: bool,
 ) -> int:
-    """Answer the question ID, and let its task continue."""
-    if abort == (answer is not None):
-        raise click.UsageError("Give either --answer TEXT or --abort.")
-    said = "abort" if answer is None else answer
-    if not said.strip():
-        raise click.UsageError("The answer is empty.")
-
-    from agentforge.app.answers import answer as give
+    """Answer the questions ID, and let their tasks continue."""
     from agentforge.app.engine_view import HOST_LOST, not_in_words
-    from agentforge.app.questions import task_that_asks
+    from agentforge.app.inbox import find_records
+    from agentforge.store.layout import Home
+    from agentforge.store.site import home_path
+    from agentforge.surfaces.cli.flags import at_terminal
+
+    given = sum((answer is not None, option is not None, abort))
+    if model and abort:
+        raise click.UsageError("An aborted task needs no other model: give --model or --abort.")
+    if given > 1 or (not given and not model and (as_data or not at_terminal())):
+        raise click.UsageError("Give one of --answer TEXT, --option N and --abort.")
+    if answer is not None and not answer.strip():
+        raise click.UsageError("The answer is empty.")
+    if any(name.upper() == HOST_LOST for name in names):
+        raise not_in_words(task)
+    records = find_records(names, task, Path.cwd(), Home(home_path()))
+    codes = []
+    for record in records:
+        said = "abort" if abort else record.option(option) if option is not None else answer
+        if said is None:
+            said = RETRY if model else _ask(record)
+        if said is None:
+            say(f"{record.escalation.id} is left for later.")
+            codes.append(3)
+            continue
+        if model:
+            _name_model(record, model, alone=not given)
+        codes.append(_answer(record, said, no_drive=no_drive, as_data=as_data))
+    return max(codes)
+
+
+def _ask(record: "InboxRecord") -> str | None:
+    from agentforge.app.inbox import mark_shown
+    from agentforge.app.messages import open_question
+    from agentforge.surfaces.cli.pages.inbox import ask_answer, record_page
+
+    open_question(record.task.state, record.escalation.id)  # says so where it is answered already
+    say(record_page(record))
+    mark_shown(record)
+    return ask_answer(record)
+
+
+def _answer(record: "InboxRecord", said: str, *, no_drive: bool, as_data: bool) -> int:
+    from agentforge.app.answers import answer as give
     from agentforge.app.remote import tell_workers
-    from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive_and_tell, tell
 
-    identity = escalation.upper()
-    if identity == HOST_LOST:
-        raise not_in_words(task)
-    found = task_that_asks(Site.open(Path.cwd()), identity, task)
+    found, identity = record.task, record.escalation.id
     free, notes = give(found, identity, said)
     for note in notes:
         say(note, err=as_data)
@@ -68,3 +122,14 @@ def resolve(
     else:
         say(f"{identity} answered; the process that runs {found.task_id} continues.")
     return 0
+
+
+def _name_model(record: "InboxRecord", model: str, *, alone: bool) -> None:
+    """Puts the model on record that the rest of the task is done with."""
+    from agentforge.app.messages import open_question
+    from agentforge.app.model_change import change_model, model_change
+
+    task = record.task
+    if alone and RETRY not in open_question(task.state, record.escalation.id).question.options:
+        raise click.UsageError("This question is not about the model: give --answer TEXT, too.")
+    change_model(task, model_change(task, model, lambda sentence: say(sentence, err=True)))

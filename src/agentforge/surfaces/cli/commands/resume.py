@@ -20,6 +20,7 @@ Examples:
   agentforge continue
   agentforge continue task-20300131-add-a-version-flag
   agentforge continue --strict
+  agentforge continue --model anthropic:NAME
 
 TASK is the beginning of a task's name, or its place in `agentforge status` (@1, @2); the newest task
 by default. A task that was killed continues where it stopped; one that failed or was aborted resumes at the
@@ -27,6 +28,7 @@ first stage without an accepted result. Permission flags replace those that the 
 )
 @task_argument
 @permission_flags
+@click.option("--model", metavar="SPEC", help="PROVIDER:NAME for the rest of the task.")
 @click.option(
     "--engine",
     type=click.Choice(["local", "temporal"]),
@@ -48,6 +50,7 @@ first stage without an accepted result. Permission flags replace those that the 
 def resume(
     *,
     task: str | None,
+    model: str | None,
     engine: "EngineName | None",
     take_over: bool,
     detach: bool,
@@ -58,7 +61,7 @@ def resume(
     from functools import partial
 
     from agentforge.app import driving, remote
-    from agentforge.app.messages import resume_where_halted
+    from agentforge.app.model_change import model_change, resume_with
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
 
@@ -69,9 +72,9 @@ def resume(
             say(sentence, err=True)
     else:
         remote.check_driven_by(found, engine)
+    change = model_change(found, model, partial(say, err=True)) if model else None
     if detach and not remote.waits_by_batch(found):
-        problem = remote.hand_over(found, resume_where_halted, permissions)
+        problem = remote.hand_over(found, resume_with(change), permissions)
         return tell_handed_over(found, problem, as_data=as_data)
-    return drive_and_tell(
-        found, partial(driving.resume, permissions=permissions, detach=detach), as_data=as_data
-    )
+    work = partial(driving.resume, permissions=permissions, change=change, detach=detach)
+    return drive_and_tell(found, work, as_data=as_data)

@@ -1,4 +1,4 @@
-"""`start`, `design` and `implement`: a request becomes a task, and the task is driven."""
+"""`start` and the six goals: a request becomes a task, and the task is driven."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +34,11 @@ class StartFlags(PermissionFlags):
     deadline: str | None
     detach: bool
     as_data: bool
+    through: str | None
+    skip_to: str | None
+    spec_file: str | None
+    from_tests: str | None
+    from_task: str | None
 
 
 def _start_flags(command: F) -> F:
@@ -47,6 +52,23 @@ def _start_flags(command: F) -> F:
             type=click.Choice(MODES),
             help="How much effort; plan and audit change no files. Usually balanced.",
         ),
+        click.option(
+            "--through",
+            "--exit-after",
+            "through",
+            metavar="STAGE",
+            help="End after this stage; `agentforge pipelines show NAME` draws them.",
+        ),
+        click.option("--skip-to", metavar="STAGE", help="Begin at this stage, with what it needs handed in."),
+        click.option(
+            "--spec",
+            "--from-spec",
+            "spec_file",
+            metavar="FILE",
+            help="Work from the specification in this YAML file.",
+        ),
+        click.option("--from-tests", metavar="PATH", help="Take in these tests, beside a specification."),
+        click.option("--from-task", metavar="TASK", help="Work from what an earlier task made and proved."),
         click.option("--base", metavar="REF", help="The commit to start from; HEAD by default."),
         click.option("--model", metavar="SPEC", help="PROVIDER:NAME for every call; your tiers by default."),
         click.option(
@@ -95,12 +117,15 @@ Examples:
   agentforge start "Fix the rounding in total()" --lane hotfix
   agentforge start "Parse fractions" --lane full --base main --budget 2.50 --json
   agentforge start "What does the date parser touch?" --mode audit
+  agentforge start "Parse fractions" --through spec
+  agentforge start "Parse fractions" --skip-to red --spec ./spec.yaml
   agentforge start --file request.md
   gh issue view 12 | agentforge start -
 
 Without REQUEST your editor opens. Pipeline, lane and mode are chosen from the request unless you set them,
-and shown with the reason. The result of `implement` is the branch agentforge/TASK, that of `design` a
-specification. Your checkout is never touched and nothing is merged."""
+and shown with the reason: `design`, `review` and `document` by its first verb, else `implement`. The result
+of `implement` is the branch agentforge/TASK, that of `design` a specification. Your checkout is never
+touched and nothing is merged."""
 )
 @request_argument
 @click.option(
@@ -111,7 +136,7 @@ def start(
     *, words: tuple[str, ...], file: str | None, pipeline: str | None, **flags: Unpack[StartFlags]
 ) -> int:
     """Turn REQUEST into a verified branch, or one precise question."""
-    return _start(request_of(words, file, "start"), pipeline, flags)
+    return _start(_asked(words, file, "start", flags), flags, pipeline=pipeline)
 
 
 @click.command(
@@ -127,7 +152,7 @@ changed."""
 @_start_flags
 def design(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Turn REQUEST into a specification with a security review; change nothing."""
-    return _start(request_of(words, file, "design"), "design", flags)
+    return _start(_asked(words, file, "design", flags), flags, goal="design")
 
 
 @click.command(
@@ -142,10 +167,96 @@ The same as `agentforge start --pipeline implement`. The result is the branch ag
 @_start_flags
 def implement(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Turn REQUEST into a verified branch, however it is worded."""
-    return _start(request_of(words, file, "implement"), "implement", flags)
+    return _start(_asked(words, file, "implement", flags), flags, goal="implement")
 
 
-def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge test --spec ./spec.yaml --model openai:NAME
+  agentforge test --from-task task-20300131-design-fractions
+  agentforge test --spec ./spec.yaml "Test the error messages too"
+
+The same as `agentforge start --pipeline test`. The answer is a branch with tests and nothing else: they fail
+where the behaviour is missing, and are proved to notice mistakes where it is there."""
+)
+@request_argument
+@_start_flags
+def test(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
+    """Write the tests of a specification; change nothing else."""
+    return _start(_asked(words, file, "test", flags, optional=True), flags, goal="test")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge review ./src/auth/ --model openai:NAME
+  agentforge review ./src/parser "Is input from users checked?"
+
+The answer is a file with what was found; no branch is made and nothing is changed. PATH is looked at as the
+commit has it that the task starts from."""
+)
+@click.argument("path", metavar="PATH")
+@request_argument
+@_start_flags
+def review(*, path: str, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
+    """Say what is in PATH and what is wrong with it; change nothing."""
+    return _start(_asked(words, file, "review", flags, optional=True), flags, goal="review", path=path)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge document ./src/auth/ --model openai:NAME
+  agentforge document ./src/parser "A guide for people who write plugins"
+
+The answer is a branch, agentforge/TASK, in which documents have changed and nothing else has. Docstrings are
+code: they stay as they are."""
+)
+@click.argument("path", metavar="PATH")
+@request_argument
+@_start_flags
+def document(*, path: str, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
+    """Write documentation of PATH, compared with the code by a second reader."""
+    return _start(_asked(words, file, "document", flags, optional=True), flags, goal="document", path=path)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge fix V-04b31cde217a --model openai:NAME
+
+The answer is a branch, agentforge/TASK, on which the check that found the violation passes."""
+)
+@click.argument("violation", metavar="VIOLATION")
+@_start_flags
+def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
+    """Mend one violation that a check has found."""
+    from agentforge.app.violations import check_violation
+    from agentforge.store.site import Site
+
+    check_violation(Site.open(Path.cwd()), violation)
+    return _start(f"Fix {violation}", flags, goal="fix")
+
+
+def _asked(
+    words: tuple[str, ...], file: str | None, command: str, flags: StartFlags, *, optional: bool = False
+) -> str:
+    """The request. Who hands in a specification, or names a path, may leave it out."""
+    handed_in = flags["spec_file"] or flags["from_task"]
+    if not words and file is None and (optional or handed_in):
+        return ""
+    return request_of(words, file, command)
+
+
+def _start(
+    request: str,
+    flags: StartFlags,
+    *,
+    pipeline: str | None = None,
+    goal: str | None = None,
+    path: str | None = None,
+) -> int:
     from functools import partial
 
     from agentforge.app import driving, remote, starting
@@ -164,7 +275,14 @@ def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
         model=flags["model"],
         sandbox=flags["sandbox"],
         budget_usd=flags["budget"],
-        pipeline=pipeline,
+        pipeline=goal or pipeline,
+        asked_by=f"agentforge {goal}" if goal else "",
+        path=path,
+        through=flags["through"],
+        skip_to=flags["skip_to"],
+        spec_file=flags["spec_file"],
+        from_tests=flags["from_tests"],
+        from_task=flags["from_task"],
         mode=flags["mode"],
         permissions=permissions_of(
             flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
@@ -175,7 +293,8 @@ def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
         deadline_s=seconds(flags["deadline"]) if flags["deadline"] else 0,
     )
     remote.check_engine(options.engine, detach=flags["detach"] and not flags["batch"])
-    task = starting.start(site, options)
+    notices: list[str] = []
+    task = starting.start(site, options, notices.append)
     if flags["detach"] and options.engine == "temporal":
         return tell_handed_over(task, remote.hand_over(task), as_data=flags["as_data"])
 
@@ -185,9 +304,13 @@ def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
         screen.line(f"  {line_of(state.pipeline, state.triage)}")
         models = "models by tier" if state.model == "tiers" else f"model {state.model}"
         screen.line(f"  {models}, sandbox {state.sandbox}")
+        for sentence in notices:
+            screen.line(f"  {sentence}", "caught")
+        if conventions := starting.read_conventions(site, state.base_tree):
+            screen.line(f"  conventions read: {', '.join(conventions)}", "quiet")
         if expected := forecast(task):
             screen.line(f"  {expected.sentence}", "quiet")
-        if state.request != request:
+        if request and request not in state.request:
             screen.line("  removed from the request: text that looks like a secret", "caught")
         if dirty:
             screen.line(

@@ -6,24 +6,17 @@ from collections.abc import Iterator
 
 from agentforge.app.offers import offered
 from agentforge.app.reports import TaskReport
-from agentforge.app.tasks import OpenTask
-from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.times import Times
-from agentforge.store.task.views import asking, escalation_view, plan, reports, specification
+from agentforge.store.task.views import asking, plan, reports, specification
 from agentforge.surfaces.cli.pages.report import answer_command
 from agentforge.surfaces.cli.pages.task import stage_rows
 from agentforge.surfaces.cli.pages.words import allowance, command
 from agentforge.system.visible import brief, harmless
 
 _LABEL = 14
-
-
-def escalation_fields(task: OpenTask, escalation: Escalation) -> Json:
-    """The question as data for `--json`."""
-    return escalation_view(task.files, task.state, escalation, task.journal.times)
 
 
 def escalation_page(report: TaskReport, files: TaskFiles, times: Times, escalation: Escalation) -> str:

@@ -20,10 +20,12 @@ from agentforge.core.events import (
     Discarded,
     Escalated,
     Event,
+    ExternalArtifactImported,
     GateJudged,
     GateOpened,
     HandedIn,
     LaneRaised,
+    ModelChanged,
     Moved,
     RedReopened,
     Resolved,
@@ -76,6 +78,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
                 f"{spec.task_id}: {line_of(spec.pipeline, spec.triage)}, base {spec.base_commit[:12]}, "
                 f"model {spec.model}, sandbox {spec.sandbox}"
             )
+        case ExternalArtifactImported():
+            return _imported(event)
         case WorkspacePrepared(_, notices, human_commit):
             taken = (
                 (f"your edits in the worktree were committed as {human_commit[:12]}",) if human_commit else ()
@@ -139,6 +143,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case BudgetRaised(budget):
             limit = f", {money(budget.micro_usd)}" if budget.micro_usd is not None else ""
             return f"the budget is now {count(budget.calls, 'call')}, {count(budget.tokens, 'token')}{limit}"
+        case ModelChanged(model, by):
+            return f"the model is now {model}, named by {by}"
         case Resumed(_, by):
             return f"resumed by {by}"
         case TaskAborted(by, reason):
@@ -168,6 +174,13 @@ def _baseline(baseline: Baseline) -> str:
     if baseline.kept:
         lines.append("  taken from an earlier task on this commit; what failed then was run again")
     return "\n".join(lines)
+
+
+def _imported(event: ExternalArtifactImported) -> str:
+    origin = event.task_id or event.source_path
+    told = [f"taken in: {event.artifact_type} from {brief(origin)}, which passed its contract"]
+    told += [f"  reads like an instruction, taken as data: {brief(flag)}" for flag in event.flagged]
+    return "\n".join(told)
 
 
 def _accepted(event: StageAccepted, state: State) -> str:
@@ -210,7 +223,7 @@ def tone(event: Event) -> Tone:
 def line_of(pipeline: Pipeline, triage: tuple[str, ...]) -> str:
     """Pipeline, lane and mode of a task, and why they were chosen."""
     why = f" ({'; '.join(triage)})" if triage else ""
-    return f"pipeline {pipeline.name}, lane {pipeline.lane}, mode {pipeline.mode}{why}"
+    return f"pipeline {pipeline.line}, lane {pipeline.lane}, mode {pipeline.mode}{why}"
 
 
 def doing(state: State) -> str:

@@ -1,9 +1,13 @@
 """Models and what became of trying them, for a person and for programs."""
 
+from collections.abc import Mapping
+
 from agentforge.app.model_list import ModelRow
 from agentforge.app.model_trial import ModelTrial
 from agentforge.models.router import Candidate
+from agentforge.sizing.forecast import Forecast, dollars
 from agentforge.surfaces.cli.pages.words import money
+from agentforge.surfaces.cli.printing import table
 from agentforge.system.visible import brief
 
 
@@ -50,3 +54,17 @@ def trial_line(trial: ModelTrial) -> str:
     cost = "price not known" if trial.micro_usd is None else money(trial.micro_usd)
     tokens = f"{trial.input_tokens:,} tokens in, {trial.output_tokens:,} out"
     return f"ok      {trial.model}: replies by {trial.means}, {trial.milliseconds:,} ms, {tokens}, {cost}"
+
+
+def lane_table(costs: Mapping[str, Forecast]) -> str:
+    """What a typical task of each lane takes, in calls and dollars."""
+    rows = [
+        (f"  {lane}", str(each.middle.calls), _cost(each.middle.micro_usd), _cost(each.most.micro_usd))
+        for lane, each in costs.items()
+    ]
+    header = ("  lane", "calls", "cost", "nine in ten under")
+    return table(header, rows, right=frozenset(header[1:]))
+
+
+def _cost(micro_usd: int | None) -> str:
+    return "not known" if micro_usd is None else dollars(micro_usd)

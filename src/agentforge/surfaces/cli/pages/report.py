@@ -8,6 +8,7 @@ from agentforge.app.deliverable import Deliverable
 from agentforge.app.offers import offered
 from agentforge.app.reports import TaskReport
 from agentforge.core.codec import encode
+from agentforge.core.pipeline import Pipeline
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
@@ -20,6 +21,10 @@ TESTS_SHOWN = 8
 LINES_SHOWN = 12
 NAMED_SHOWN = 10
 FLAGGED_SHOWN = 5
+
+
+def _lost_money(state: State) -> int | None:
+    return state.unaccounted.micro_usd if state.loss_is_priced else None
 
 
 def exit_code(state: State) -> int:
@@ -72,7 +77,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
             "calls": state.spent.calls,
             "tokens": state.spent.tokens,
             "micro_usd": state.spent.micro_usd if not state.unpriced else None,
-            "unaccounted": {"calls": lost.calls, "tokens": lost.tokens, "micro_usd": lost.micro_usd},
+            "unaccounted": {"calls": lost.calls, "tokens": lost.tokens, "micro_usd": _lost_money(state)},
         },
         "failure": state.failure or None,
         "escalation": None if waiting is None else encode(waiting),
@@ -139,10 +144,15 @@ def next_commands(report: TaskReport) -> list[str]:
         case "completed" if report.changes_nothing:
             return _after_document(state, report.deliverable)
         case "completed":
+            last = (
+                command("git", "merge", report.branch)
+                if is_judged(state.pipeline)
+                else command("agentforge", "implement", "--from-task", task)
+            )
             return [
                 command("git", "diff", f"{state.base_commit[:12]}..{report.branch}"),
                 command("agentforge", "verify", task),
-                command("git", "merge", report.branch),
+                last,
             ]
         case "blocked" if state.open_escalation is not None:
             waiting = state.open_escalation
@@ -155,6 +165,11 @@ def next_commands(report: TaskReport) -> list[str]:
             return [answer_command(state, waiting), *denied, whole, command("agentforge", "abort", task)]
         case _:
             return [command("agentforge", "continue", task), command("agentforge", "inspect", task)]
+
+
+def is_judged(pipeline: Pipeline) -> bool:
+    """Whether the last stage of a line judges everything before it, so that its branch may be merged."""
+    return "delivery" in pipeline.stages[-1].gates
 
 
 def answer_command(state: State, escalation: Escalation) -> str:
@@ -237,8 +252,9 @@ def _after_document(state: State, deliverable: Deliverable | None) -> list[str]:
     """What to type after a task that changed nothing."""
     read = [command("cat", deliverable.file)] if deliverable else []
     request = " ".join(state.request.split())
-    after = "implement" if state.artifact_for("requirements") is not None else "design"
-    return [*read, command("agentforge", after, request), command("agentforge", "inspect", state.task_id)]
+    specified = state.artifact_for("requirements") is not None
+    after = ("implement", "--from-task", state.task_id) if specified else ("design", request)
+    return [*read, command("agentforge", *after), command("agentforge", "inspect", state.task_id)]
 
 
 def _so_far(report: TaskReport) -> str:
@@ -263,7 +279,7 @@ def _proof(report: TaskReport) -> str:
         lines.append(f"{item['id']} {brief(str(item.get('description') or ''), 100)}")
         tests = item.get("tests", [])
         lines += [
-            f"  {test['red']} → {test['green']}  {test['id']}{' (guard)' if test['red'] == 'passed' else ''}"
+            f"  {_flip(test)}  {test['id']}{' (guard)' if test['red'] == 'passed' else ''}"
             for test in tests[:TESTS_SHOWN]
         ]
         if len(tests) > TESTS_SHOWN:
@@ -278,6 +294,7 @@ def _proof(report: TaskReport) -> str:
         f"{brief(str(row['reason']), 200)}"
         for row in evidence.get("superseded") or []
     ]
+    lines += not_judged(report.state.pipeline)
     lines += _reviews(evidence)
     lines += _named(evidence)
     if evidence.get("same_author"):
@@ -289,6 +306,25 @@ def _proof(report: TaskReport) -> str:
         )  # older evidence: a name
         lines.append(brief(f"not checked: {said}"))
     return "  proof     " + "\n            ".join(lines)
+
+
+def _flip(test: dict[str, Any]) -> str:
+    """What a test did before the change and with it; with no change there is only the first."""
+    return str(test["red"]) if test["green"] == "missing" else f"{test['red']} → {test['green']}"
+
+
+def not_judged(pipeline: Pipeline) -> list[str]:
+    """What a task that ends before its delivery leaves open, a line each."""
+    if is_judged(pipeline):
+        return []
+    gates = {gate for stage in pipeline.stages for gate in stage.gates}
+    if "green" not in gates:
+        return ["not proved yet: no change makes these tests pass; that is what they are for"]
+    return (
+        [f"not reviewed: the task ends at {pipeline.exit_stage}, before anybody reads the change"]
+        if "review" not in gates
+        else []
+    )
 
 
 def _kind(evidence: dict[str, Any]) -> list[str]:

@@ -8,8 +8,12 @@ from agentforge.core.values import Amount
 from agentforge.system.visible import brief
 
 
-def money(micro_usd: int) -> str:
-    """Dollars, exact to the cent above one dollar and to a hundredth of a cent below."""
+def money(micro_usd: int | None) -> str:
+    """Dollars, exact to the cent above one dollar and to a hundredth of a cent below; an unknown price is
+    said, and never 0.
+    """
+    if micro_usd is None:
+        return "not known"
     if micro_usd >= 1_000_000:
         cents = (micro_usd + 5_000) // 10_000
         return f"${cents // 100}.{cents % 100:02d}"
@@ -50,9 +54,10 @@ def bill(state: State) -> str:
     text = f"{count(state.spent.calls, 'call')}, {count(state.spent.tokens, 'token')}, {cost}"
     lost: Amount = state.unaccounted
     if lost.calls:
+        most = money(lost.micro_usd) if state.loss_is_priced else "a price that is not known"
         text += (
             f"; unaccounted: {count(lost.calls, 'call')} without an answer, at most {lost.tokens:,} "
-            f"tokens and {money(lost.micro_usd)}"
+            f"tokens and {most}"
         )
     return text
 
@@ -60,7 +65,7 @@ def bill(state: State) -> str:
 def allowance(state: State) -> str:
     """What is used of the cap, calls without an answer at their worst case."""
     used, cap = state.spent.plus(state.unaccounted), state.budget
-    spent = money(used.micro_usd) if not state.unpriced else "price not known"
+    spent = money(used.micro_usd) if state.is_priced else "price not known"
     limit = f" of {money(cap.micro_usd)}" if cap.micro_usd is not None else ""
     return (
         f"{used.calls:,} of {count(cap.calls, 'call')}, {used.tokens:,} of "

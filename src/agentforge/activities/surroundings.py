@@ -1,0 +1,140 @@
+"""What a step is shown before it asks: the map, the first places, the owner's conventions and what history
+says, all of the base commit, so that the same step is shown the same again.
+"""
+
+import re
+import stat
+from dataclasses import replace
+from functools import lru_cache, partial
+
+from agentforge.activities.world import World
+from agentforge.context.assemble import OwnersWord
+from agentforge.context.code_index import is_test
+from agentforge.context.conventions import convention_files, reduced
+from agentforge.context.named import tree_facts
+from agentforge.context.past import LOOKED_AT, told_by_history
+from agentforge.context.ranking import Focus
+from agentforge.context.repository_map import repo_map
+from agentforge.context.seeds import Seeds, focus_of, seeds
+from agentforge.core.state import RunView
+from agentforge.languages.symbols import find_symbol
+from agentforge.system.git.history import recent_commits
+from agentforge.system.secrets.redact import redact
+from agentforge.tools.base import OpenedRange
+
+MAP_TOKENS = 1_000
+NEW_LINES = 120
+"""Lines of a file that the task itself made: it is what the next step works on."""
+MOST_FAILING = 3
+FAILING_LINES = 60
+MOST_ABOUT = 3
+_TEST_ID = re.compile(r"([^\s:`]+)::(\w+(?:::\w+)*)")
+USUAL_BYTES = 200_000
+"""Larger files are read and cleaned again each time, so that what is remembered stays small."""
+
+
+def read_tree_file(world: World, path: str) -> str | None:
+    """A file of the worktree as a model may see it: text, redacted."""
+    place = world.workspace.worktree / path
+    try:
+        if not stat.S_ISREG(place.lstat().st_mode):
+            return None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    data = place.read_bytes()
+    return _clean(data) if len(data) <= USUAL_BYTES else _clean.__wrapped__(data)
+
+
+@lru_cache(
+    maxsize=64
+)  # what is open changes little from step to step, and each of its files would be searched for secrets again
+def _clean(data: bytes) -> str:
+    return redact(data.decode("utf-8", "replace"))[0]
+
+
+def draw_map(world: World, state: RunView) -> str:
+    """The map of the base for this request."""
+    return redact(repo_map(world.code_index(state), focus_on(world, state), MAP_TOKENS))[0]
+
+
+def focus_on(world: World, state: RunView) -> Focus:
+    """What the request is about: its words, and the places that it names."""
+    index = world.code_index(state)
+    return world.once(
+        "focus", state.base_tree, make=lambda: focus_of(state.request, tree_facts(state.request, index))
+    )
+
+
+def first_places(world: World, state: RunView) -> Seeds:
+    """What is shown before anybody asks for it: places of the base, and who uses them."""
+    index = world.code_index(state)
+    return world.once(
+        "seeds",
+        state.base_tree,
+        make=lambda: seeds(index, focus_on(world, state), partial(_base_text, world, state)),
+    )
+
+
+def _base_text(world: World, state: RunView, path: str) -> str:
+    """From the worktree where it still is the same; asking git for every file would cost a process each."""
+    found = read_tree_file(world, path) if state.tree == state.base_tree else None
+    return found or (world.workspace.git.read_blob(state.base_tree, path) or b"").decode("utf-8", "replace")
+
+
+def seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedRange]:
+    """What the request points at; and of the files that earlier stages named, the parts that matter."""
+    own = list(first_places(world, state).places)
+    if not named:
+        return own
+    index = world.code_index(state)
+    there = tuple(path for path in named if (world.workspace.worktree / path).is_file())
+    known = tuple(path for path in there if path in index.files)
+    focus = focus_on(world, state)
+    focus = replace(focus, paths=tuple(dict.fromkeys((*known, *focus.paths))))
+    found = world.once(
+        "seeds", state.base_tree, *known, make=lambda: seeds(index, focus, partial(_base_text, world, state))
+    )
+    new = [OpenedRange(path, 1, NEW_LINES) for path in there if path not in index.files]
+    return [*(place for place in found.places if place.path in known or not known), *new, *own]
+
+
+def failing_places(world: World, state: RunView) -> list[OpenedRange]:
+    """The tests that failed in the last check: what they expect decides the next edit."""
+    found: dict[OpenedRange, None] = {}
+    for line in state.run.check.failures if state.run.check else ():
+        for path, name in _TEST_ID.findall(line)[:1]:
+            text = read_tree_file(world, path)
+            symbol = find_symbol(text, name.replace("::", "."), path) if text else None
+            if symbol is not None:
+                end = min(symbol.end, symbol.start + FAILING_LINES - 1)
+                found[OpenedRange(path, symbol.start, end, symbol.name)] = None
+    return list(found)[:MOST_FAILING]
+
+
+def history(world: World, state: RunView) -> str:
+    """What the commits before the base say about the places that the request is about."""
+
+    def read() -> str:
+        places = first_places(world, state).places
+        paths = list(dict.fromkeys(place.path for place in places if not is_test(place.path)))[:MOST_ABOUT]
+        commits = recent_commits(world.workspace.git, state.base_commit, LOOKED_AT) if paths else []
+        return redact(told_by_history(commits, paths, world.code_index(state).files))[0]
+
+    return world.once("history", state.base_commit, make=read)
+
+
+def owners_words(world: World, state: RunView) -> tuple[OwnersWord, ...]:
+    """What the owner's conventions, as the base commit has them, say about the work of this stage."""
+    parts = tuple(part for product in state.stage.products if (part := product.part) is not None)
+
+    def read() -> tuple[OwnersWord, ...]:
+        focus = focus_on(world, state)
+        about = (*focus.paths, *(each.partition("::")[0] for each in focus.symbols))
+        texts = {
+            path: redact(_base_text(world, state, path))[0]
+            for path in convention_files(world.code_index(state).files, about)
+        }
+        told = reduced(texts, parts)
+        return tuple(OwnersWord(path, told.get(path, ""), text) for path, text in texts.items())
+
+    return world.once("owner", state.base_tree, *parts, make=read)

@@ -1,0 +1,57 @@
+"""Another model for a task on record: looked at as for a new task, then put on record with who named it."""
+
+from collections.abc import Callable, Sequence
+
+from agentforge.activities.task_permissions import project_of
+from agentforge.app.answering import Answering
+from agentforge.app.driver import open_driver
+from agentforge.app.messages import person, resume_where_halted
+from agentforge.app.ports import Messages
+from agentforge.app.preflight import check_models
+from agentforge.app.settings import read_settings
+from agentforge.app.tasks import OpenTask
+from agentforge.app.world import suggested_for
+from agentforge.catalog.modes import mode_named
+from agentforge.core.errors import UsageError
+from agentforge.core.inputs import ChangeModel, Message
+from agentforge.core.state import State
+from agentforge.store.user.consents import consent, consented
+
+
+def model_change(task: OpenTask, spec: str, notice: Callable[[str], None]) -> ChangeModel:
+    """The change as a message, if the model can be used for this task. Who names a model agrees to it: a
+    record that came from elsewhere is not asked about again.
+    """
+    site, state = task.site, task.state
+    settings = read_settings(site.git, state.base_commit, model=spec, sandbox=state.sandbox, budget_usd=None)
+    answering = Answering.of(site.home, settings, local_only=mode_named(state.pipeline.mode).local_only)
+    answering.check()
+    price = answering.price(spec)
+    if state.budget.micro_usd is not None and price is None:
+        raise UsageError(
+            f"The price of {spec} is not known, and {task.task_id} has a budget in dollars.",
+            "Name a model with a known price, or set AGENTFORGE_PRICE_INPUT and AGENTFORGE_PRICE_OUTPUT.",
+        )
+    check_models(answering, notice)
+    asked = suggested_for(site, state, settings)
+    if asked is not None and not consented(site.home, project_of(site), asked.digest):
+        consent(site.home, project_of(site), asked.digest, site.clock())
+    return ChangeModel(spec, person(), price)
+
+
+def resume_with(change: ChangeModel | None) -> Messages:
+    """What puts a halted task back to work, after the change."""
+
+    def messages(state: State, length: int) -> Sequence[tuple[str, Message]]:
+        after = resume_where_halted(state, length)
+        if change is None or change.model == state.model:
+            return after
+        return ((f"model/{length}", change), *after)
+
+    return messages
+
+
+def change_model(task: OpenTask, change: ChangeModel) -> None:
+    """Puts the change on record, without driving on."""
+    with open_driver(task) as driver:
+        driver.tell(f"model/{driver.journal.length}", change)

@@ -1,0 +1,3 @@
+"""The neighbours: programs and services of other people that AgentForge tells or asks. Only `app` knows
+them.
+"""
