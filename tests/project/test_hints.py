@@ -1,11 +1,18 @@
-"""Every hint to install a part of AgentForge is derived from how this copy was installed."""
+"""Every hint works as it is: those to install a part are derived from how this copy was installed, and every
+command that a sentence tells a person to type exists, with its options.
+"""
 
 import ast
 import re
+import shlex
+from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
+import click
 import pytest
 
+from agentforge.surfaces.cli.main import cli
 from tests.project.texts import strings
 
 ROOT = Path(__file__).parents[2]
@@ -57,3 +64,101 @@ def test_no_document_names_the_other_project_of_the_package_index() -> None:
         r"(?<![\w/.-])agentforge\[|\binstall (-\S+ )*['\"]?agentforge['\"]?(\s|$)", re.MULTILINE
     )
     assert [path.name for path in documents if wrong.search(path.read_text(encoding="utf-8"))] == []
+
+
+# ------------------------------------------------------------------ commands that a person is told to type
+
+QUOTED = re.compile(r"`(agentforge [^`\n]*)`")
+LINES = re.compile(r"^\s+(agentforge [^\n]*)", re.MULTILINE)
+MADE_OF = ("command", "join")
+"""Functions that make a command line of words."""
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """Every command line of ours that the sentences of a module can tell a person to type; `{}` for a value."""
+    tree = ast.parse(text)
+    for value in strings(tree):
+        yield from QUOTED.findall(value)
+        yield from LINES.findall(value)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name(node.func) in MADE_OF and node.args:
+            words = [
+                str(arg.value) if isinstance(arg, ast.Constant) else "{}"
+                for arg in node.args
+                if not isinstance(arg, ast.Starred)
+            ]
+            if words[0] == "agentforge" and words[1:]:
+                yield shlex.join(words)
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def wrong_with(line: str) -> str:
+    """What the command line would be refused for; empty if it can be typed as it is."""
+    try:
+        whole = shlex.split(re.split(r"   +", line)[0])[1:]
+    except ValueError as error:
+        return str(error)
+    words = [*takewhile(lambda word: word not in ("|", "<", ">", "#"), whole)]
+    if words[:1] == ["{}"]:  # one of those that take a request
+        words[0] = "start"
+    if words[-1:] == ["…"] and not words[-2].startswith("-"):
+        words = [word for word in words[:-1] if word != "{}"]
+    command: click.Command = cli
+    context = click.Context(cli, info_name="agentforge")
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(context, words.pop(0))
+        if found is None:
+            return "no such command"
+        command, context = found, click.Context(found, parent=context, info_name=found.name)
+    if "--help" in words:
+        return ""
+    try:
+        command.make_context(command.name, _filled(command, words))
+    except click.exceptions.Exit:
+        return ""
+    except click.UsageError as error:
+        return error.format_message()
+    return ""
+
+
+def _filled(command: click.Command, words: list[str]) -> list[str]:
+    """The words with something in every place that is left open: of a choice, one of them."""
+    kinds = {
+        name: each.type for each in command.params if isinstance(each, click.Option) for name in each.opts
+    }
+    filled: list[str] = []
+    for word in words:
+        kind = kinds.get(filled[-1]) if filled else None
+        value = kind.choices[0] if isinstance(kind, click.Choice) else "1"
+        open_word = "{" in word or word in ("…", "N") or (word.isupper() and isinstance(kind, click.Choice))
+        filled.append(str(value) if open_word else word)
+    return filled
+
+
+def test_every_command_that_a_sentence_names_can_be_typed() -> None:
+    found, wrong = 0, []
+    for path in sorted(SOURCE.rglob("*.py")):
+        for line in commands_in(path.read_text(encoding="utf-8")):
+            found += 1
+            if (problem := wrong_with(line)) != "":
+                wrong.append(f"{path.relative_to(SOURCE)}: {line}: {problem}")
+    assert wrong == []
+    assert found > 200  # the sentences, the examples of the help, and the lines under "Next:"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"`agentforge kontinue` goes on."',
+        'f"`agentforge continue {task} --takeover` goes on."',
+        '"Examples:\\n  agentforge verify --rerunn\\n"',
+        'command("agentforge", "resolve", task, "--anser", x)',
+        'f"`agentforge resolve` answers."',
+    ],
+)
+def test_a_command_that_cannot_be_typed_would_be_found(line: str) -> None:
+    (found,) = commands_in(f"x = {line}\n")
+    assert wrong_with(found)

@@ -44,6 +44,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "day_cap": ("app/settings.py",),
     "notify": ("app/settings.py", "app/notifying.py"),
     "batch": ("app/settings.py",),
+    "keep": ("app/settings.py",),
 }
 """The modules that read a key of the settings, and the keys below it."""
 

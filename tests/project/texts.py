@@ -7,6 +7,9 @@ from collections.abc import Iterator
 def strings(tree: ast.AST) -> Iterator[str]:
     """Every text of a module but its docstrings; the fixed parts of one with values in it, joined."""
     described = {id(text) for text in _descriptions(tree)}
+    described |= {
+        id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)

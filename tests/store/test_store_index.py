@@ -143,3 +143,16 @@ def test_an_index_that_cannot_be_is_a_notice(
     with Index(tmp_path / "home" / "index.db", notices.append) as index:
         assert len(index.rows(repo)) == 1
     assert notices
+
+
+def test_a_linked_index_is_not_used_and_that_is_said_once_in_words(
+    repo: Path, database: Path, tmp_path: Path
+) -> None:
+    database.parent.mkdir(exist_ok=True)
+    database.symlink_to(tmp_path / "elsewhere.db")
+    notices: list[str] = []
+    with Index(database, notices.append) as index:
+        index.rows(repo)
+        index.rows(repo)
+    assert notices == [f"The index {database} was not used: it is a symbolic link."]
+    assert not (tmp_path / "elsewhere.db").exists()

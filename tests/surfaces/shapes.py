@@ -44,9 +44,11 @@ def _validator(command: str) -> jsonschema_rs.Validator:
 
 
 def _keys(value: object) -> Iterator[str]:
+    """Every key but the names of blocks, which are data."""
     if isinstance(value, dict):
         yield from value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        value = [inner for key, inner in value.items() if key != "context_sent"]
+    for inner in value if isinstance(value, list) else ():
         yield from _keys(inner)
 
 
@@ -119,8 +121,20 @@ OF_A_FINISHED_TASK = (
 """Command, its words and its exit code, on a repository whose only task is completed and was asked once."""
 ELSEWHERE = frozenset(
     {
-        *("start", "design", "implement", "resolve", "abort", "merge", "discard"),
-        *("trees list", "models test", "auth login", "doctor", "demo", "setup"),
+        *(
+            "start",
+            "design",
+            "implement",
+            "test",
+            "review",
+            "document",
+            "fix",
+            "resolve",
+            "abort",
+            "merge",
+            "discard",
+        ),
+        *("trees list", "clean", "models test", "auth login", "doctor", "demo", "setup"),
     }
 )
 """Held to their schemas by tests that run them anyway."""

@@ -1,5 +1,7 @@
 """Progress in words: `describe` is total, and says what a person must know."""
 
+import io
+import re
 from dataclasses import MISSING, fields
 from typing import Any, get_args, get_type_hints
 
@@ -7,13 +9,23 @@ import pytest
 
 from agentforge.app.settings_file import spell_command
 from agentforge.core.codec import decode
-from agentforge.core.events import ActionsPerformed, AskAnswered, Event, GateJudged, StageEntered, StepOpened
+from agentforge.core.events import (
+    ActionsPerformed,
+    AskAnswered,
+    BaselineTaken,
+    Event,
+    GateJudged,
+    StageEntered,
+    StepOpened,
+)
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.core.values import ActionDigest, Amount, ReplyDigest, Usage
+from agentforge.core.values import ActionDigest, Amount, Baseline, ReplyDigest, Usage
 from agentforge.surfaces.cli.pages.events import describe, doing, tone
+from agentforge.surfaces.cli.pages.screen import Live
 from agentforge.surfaces.cli.pages.words import bill, money
 from agentforge.system.visible import brief, harmless
+from tests.core.scenes import begun
 
 
 def smallest(hint: Any) -> Json:  # noqa: ANN401 - annotations are data here
@@ -116,6 +128,39 @@ def test_calls_without_an_answer_stay_on_the_bill() -> None:
 
 def test_the_moving_line_is_there_from_the_first_moment() -> None:
     assert doing(State()).startswith("preparing the worktree")
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what it is shown."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_moving_line_says_which_step_of_how_many_what_it_waits_for_for_how_long_and_the_cost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    live = Live(stream)
+    task = begun()
+    with live.moving():
+        live.now(doing(task.state))
+    step = r"\w+ · step 1 of at most \d+ · assembling the context · 0 tokens, \$0.00 · \ds"
+    assert re.search(step, stream.getvalue()), stream.getvalue()
+
+
+def test_the_baseline_names_what_fails_counts_the_rest_and_says_where_it_is_from() -> None:
+    base = Baseline(
+        "r", "e", "none", 9, 3, 4, 0, "3 of 9 tests pass on the base, 4 fail, 2 skipped", ("a::b",), kept=True
+    )
+    assert describe(BaselineTaken(base), State()) == (
+        "baseline: 3 of 9 tests pass on the base, 4 fail, 2 skipped (sandbox: none)\n"
+        "  fails on the base: a::b\n"
+        "  and 3 more\n"
+        "  taken from an earlier task on this commit; what failed then was run again"
+    )
 
 
 def test_a_command_line_keeps_its_placeholders_readable() -> None:

@@ -106,3 +106,17 @@ def test_a_second_driver_is_refused_and_an_abort_reaches_the_first(
     assert done.returncode == 0, done.stderr
     assert f"Aborted {scene.task}" in done.stdout
     assert scene.data("status", scene.task)["status"]["stored"] == "cancelled"
+
+
+def test_inspect_says_that_the_step_of_a_killed_driver_was_interrupted(
+    running: tuple[Scene, subprocess.Popen[str]],
+) -> None:
+    scene, child = running
+    while [step["outcome"] for step in scene.data("inspect")] != ["open"]:
+        time.sleep(0.05)
+    child.kill()
+    child.wait(SOON_S)
+    while scene.data("status")[0]["stopped"] is False:  # its last children are about to end
+        time.sleep(0.05)
+    assert [step["outcome"] for step in scene.data("inspect")] == ["interrupted"]
+    assert "interrupted" in scene.run("inspect").stdout

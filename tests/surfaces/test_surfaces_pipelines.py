@@ -194,9 +194,9 @@ def test_a_file_elsewhere_is_checked_as_what_it_says_it_is(scene: Scene) -> None
     done = scene.run("pipelines", "validate", "drafts/mine.yaml")
     assert done.stdout.startswith("drafts/mine.yaml:2: identity.mood: unknown key")
     missing = scene.run("pipelines", "validate", "drafts/none.yaml")
-    assert (missing.returncode, missing.stderr) == (
-        2,
-        "error: drafts/none.yaml cannot be read: No such file or directory.\n",
+    assert missing.returncode == 2
+    assert missing.stderr.startswith(
+        "error: drafts/none.yaml cannot be read: No such file or directory.\nName "
     )
 
 

@@ -9,10 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.app.kept_work import NeededKeys
 from agentforge.core.inputs import Resolution
-from agentforge.store.layout import TaskFiles
+from agentforge.store.layout import Home, TaskFiles, repo_name
+from agentforge.store.site import Site
 from agentforge.store.task import inbox
-from tests.surfaces.scene import CODE, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
+from agentforge.store.task.lock import DriverLock
+from agentforge.store.user.index import Index
+from agentforge.system.holds import Hold
+from tests.surfaces.scene import CODE, COMMAND, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
 from tests.surfaces.shapes import OF_A_FINISHED_TASK, conform
 
 pytestmark = pytest.mark.slow
@@ -28,6 +33,7 @@ class Story:
     listed: Done
     shown: Done
     waiting: Done
+    cleaned: Done
     again: Done
     answered: Done
     twice: Done
@@ -47,6 +53,7 @@ def story(tmp_path_factory: pytest.TempPathFactory, environments: Path) -> Story
         listed=scene.run("escalations", "list"),
         shown=scene.run("escalations", "show", "ESC-001", "--task", task),
         waiting=scene.run("status", "--json"),
+        cleaned=scene.run("clean", "--all", "--json"),
         again=scene.run("continue"),
         answered=scene.run("resolve", "ESC-001", "--answer", "world", "--no-drive"),
         twice=scene.run("resolve", "ESC-001", "--task", task, "--answer", "nobody"),
@@ -228,6 +235,84 @@ def test_the_proof_holds_and_one_changed_byte_is_named(story: Story) -> None:
     value = json.loads(broken.stdout)
     assert (broken.returncode, value["ok"]) == (1, False)
     assert [finding["row"] for finding in value["findings"] if not finding["ok"]]
+
+
+def test_clean_takes_the_checkout_of_a_finished_task_alone_and_it_is_made_again(story: Story) -> None:
+    scene = story.scene
+    assert conform("clean", story.cleaned.stdout)["removed"] == []  # it waited for an answer then
+    home, files = (
+        Home(Path(scene.environ["AGENTFORGE_HOME"])),
+        TaskFiles(scene.top / ".agentforge" / "tasks" / scene.task),
+    )
+    worktree = home.trees(scene.top, scene.task).worktree
+
+    def held() -> list[str]:
+        found = scene.data("clean", "--all")
+        return [each["reason"] for each in found["held"]] if found["removed"] == [] else ["removed"]
+
+    edited = worktree / "note.txt"
+    edited.write_text("by hand", encoding="utf-8")
+    assert held() == ["edited"]
+    edited.unlink()
+    with DriverLock(files.lock):
+        assert held() == ["in_use"]
+    with Hold(worktree.parent):
+        assert held() == ["in_use"]
+    assert "Would free" in scene.run("clean", "--all", "--dry-run").stdout
+    assert worktree.is_dir()
+    assert held() == ["removed"]
+    assert [*worktree.parent.iterdir()] == []
+    assert "greeting.py" in scene.run("diff", "--stat").stdout
+    assert scene.run("continue").returncode == 0
+    again = scene.run("verify", scene.task, "--rerun")
+    assert again.returncode == 0, again.stdout
+    assert (worktree.parent / "verdict").is_dir()
+
+
+def test_an_environment_that_an_unmerged_branch_needs_is_known(story: Story) -> None:
+    scene = story.scene
+    home = Home(Path(scene.environ["AGENTFORGE_HOME"]))
+    with Index(home.index, lambda _: None) as index:
+        rows = {(repo_name(Path(row.repo)), row.task_id): row for row in index.rows()}
+    key = (
+        Site.open(scene.top).read(TaskFiles(scene.top / ".agentforge" / "tasks" / scene.task)).state.baseline
+    )
+    assert key is not None
+    name = repo_name(scene.top)
+    assert NeededKeys(rows).why(name, key.env_key) == "unmerged"
+    scene.git("branch", "merged", f"agentforge/{scene.task}")
+    assert NeededKeys(rows).why(name, key.env_key) == ""
+
+
+def test_every_line_under_next_works_when_it_is_pasted(story: Story) -> None:
+    scene = story.scene
+    path = f"{Path(COMMAND).parent}:{scene.environ['PATH']}"
+    ended = {"escalations": 0, "diff": 0, "verify": 0, "merge": 0}
+    told = [line.strip() for said in (story.asked, story.finished) for line in _next(said.stdout)]
+    assert [line.split()[1] for line in told] == [
+        "resolve",
+        "escalations",
+        "abort",
+        "diff",
+        "verify",
+        "merge",
+    ]
+    for line in told:
+        if line.split()[1] in ended:  # the others were true when they were said, and were typed then
+            done = subprocess.run(
+                line,
+                shell=True,
+                cwd=scene.top,
+                env={**scene.environ, "PATH": path},
+                capture_output=True,
+                check=False,
+            )
+            assert done.returncode == 0, (line, done.stderr)
+    assert '(name or "world")' in (scene.top / "greeting.py").read_text(encoding="utf-8")
+
+
+def _next(said: str) -> list[str]:
+    return said.partition("Next:\n")[2].splitlines()
 
 
 def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) -> None:

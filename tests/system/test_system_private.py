@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.core.errors import Unusable
+from agentforge.core.errors import UsageError
 from agentforge.system.files import create_exclusive, make_own_directory, write_atomic
 
 
@@ -48,7 +48,7 @@ def test_a_directory_that_was_left_open_is_closed_also_behind_a_link(tmp_path: P
 def test_a_directory_of_everybody_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o1777)
-    with pytest.raises(Unusable, match="is shared with others") as caught:
+    with pytest.raises(UsageError, match="is shared with others") as caught:
         make_own_directory(tmp_path / "shared")
     assert "AGENTFORGE_HOME" in caught.value.next_step
     assert _mode(tmp_path / "shared") == 0o1777

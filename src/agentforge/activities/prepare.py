@@ -22,6 +22,8 @@ from agentforge.languages.values import CheckRun
 from agentforge.sandbox.base import is_weak
 
 NO_FILE = "."
+NAMED = 10
+"""How many failing tests of the base are told by name; the record has all."""
 GO_ON = "go on"
 """The answer that works with a suite of which nothing passes, on record."""
 
@@ -119,7 +121,16 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     summary = _summary(suite, passing)
     return BaselineReady(
         Baseline(
-            ref, environment.key, world.sandbox.name, len(run.results), passing, len(bad), len(flaky), summary
+            ref,
+            environment.key,
+            world.sandbox.name,
+            len(run.results),
+            passing,
+            len(bad),
+            len(flaky),
+            summary,
+            tuple(sorted(bad)[:NAMED]),
+            suite.is_kept,
         )
     )
 

@@ -3,6 +3,8 @@
 """
 
 from datetime import datetime, timedelta
+from difflib import get_close_matches
+from shlex import quote
 from typing import NamedTuple
 
 from agentforge.activities.showing import COMMAND_CHARS
@@ -16,8 +18,8 @@ from agentforge.app.messages import open_question, send_answer
 from agentforge.app.offers import NO_SCOPE, Scope, allow_command, offered, scope_of
 from agentforge.app.tasks import OpenTask
 from agentforge.app.world import settings_of
-from agentforge.core.errors import PolicyError
-from agentforge.core.values import Escalation, WantedCall, is_yes
+from agentforge.core.errors import PolicyError, UsageError
+from agentforge.core.values import RETRYABLE, Escalation, WantedCall, is_yes
 from agentforge.store.site import Site
 from agentforge.store.task.times import stamp
 from agentforge.store.user.approvals import Approved, approvals_file, read_approvals, record_approval
@@ -53,6 +55,7 @@ def answer(task: OpenTask, identity: str, words: str) -> Taken:
     """
     site = task.site
     escalation = open_question(task.state, identity)
+    _refuse_other_words(task, escalation, words)
     wanted = escalation.question.call
     if escalation.question.text == WEAK_QUESTION and words.strip().lower() == "allow":
         consent(site.home, project_of(site), WEAK_CONSENT, site.clock())
@@ -72,6 +75,19 @@ def answer(task: OpenTask, identity: str, words: str) -> Taken:
     always = words.strip().lower() == "always"
     notes = _granted(site, wanted, project, now) if always else _proposed(site, wanted, project, now)
     return Taken(free, tuple(notes))
+
+
+def _refuse_other_words(task: OpenTask, escalation: Escalation, words: str) -> None:
+    """Where only the options mean something, a misspelled one must not count as an answer."""
+    options = (*escalation.question.options, "abort")
+    if escalation.kind not in RETRYABLE or words.strip().lower() in [each.lower() for each in options]:
+        return
+    near = quote((get_close_matches(words, options, n=1) or options)[0])
+    known = ", ".join(dict.fromkeys(options))
+    raise UsageError(
+        f"{words.strip()[:80]!r} is no answer to {escalation.id}; it takes {known}.",
+        f"Answer again: `agentforge resolve {escalation.id} --task {task.task_id} --answer {near}`.",
+    )
 
 
 def _check(escalation: Escalation, wanted: WantedCall) -> None:

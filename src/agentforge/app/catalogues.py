@@ -93,7 +93,10 @@ def draw_pipeline(found: ProjectCatalogue, name: str, lane: str | None = None) -
     catalog = found.catalog
     names = catalog.names("pipelines")
     if name not in names:
-        raise UsageError(f"There is no pipeline {name}. Choose one of {', '.join(sorted(names))}.")
+        raise UsageError(
+            f"There is no pipeline {name}. Choose one of {', '.join(sorted(names))}.",
+            "`agentforge pipelines list` says what each does.",
+        )
     lanes = [lane] if lane else lanes_of(catalog, name)
     resolved = tuple(catalog.resolve(name, each) for each in lanes)
     template = catalog.document("pipelines", name)["pipeline"]
@@ -111,7 +114,9 @@ def check_file(file: Path, where: Path) -> FileCheck:
         text = read_bounded(file, SETTINGS_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"{file} cannot be read: {reason}.") from None
+        raise UsageError(
+            f"{file} cannot be read: {reason}.", "Name a file of the project, as its path from here."
+        ) from None
     place = place_of(file, text)
     others = {path: other for path, other in _checked_out(_top(file, where)).items() if path != place}
     wrong = tuple(fault.replace(place, str(file)) for fault in file_faults(others, place, text))

@@ -17,6 +17,7 @@ from agentforge.activities.spending import Reservations
 from agentforge.activities.task_permissions import permissions_of, walls_of
 from agentforge.activities.world import World
 from agentforge.app.answering import Answering
+from agentforge.app.cleaning import MEGABYTE, clean_if_needed
 from agentforge.app.settings import Settings
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
@@ -131,6 +132,8 @@ class Driver:
             save(world, state)
             # What a withdrawn effect left is not a person's work: they find the recorded tree.
             world.workspace.reset_to(state.tree, state.base_commit)
+        if freed := clean_if_needed(self.site.home):
+            self.progress(f"freed {freed / MEGABYTE:,.0f} MB that no task needs; `agentforge clean --help`")
         return state
 
     def world(self) -> World:

@@ -1,6 +1,7 @@
 """The proof of a task, checked: by its whole record, or on a clone with nothing but its seal or envelope."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from agentforge.store.site import home_path
 from agentforge.store.user.signing import trusted_keys
 from agentforge.system.git.audit import ObjectAudit
 from agentforge.system.git.repository import Git
+from agentforge.system.holds import Hold
 
 __all__ = ["ClonedProof", "Finding", "judging_world", "verify", "verify_branch", "verify_file"]
 
@@ -44,7 +46,8 @@ def verify(
     """Checks a task's record against everything it names; with `rerun` its verdicts are given again."""
     world = judging_world(task, progress, runs=rerun)
     trusted = trusted_keys(task.site.home, task.site.git)
-    with world.pack:
+    # `clean` may run at the same time, and a task that only is verified is not locked.
+    with Hold(world.workspace.root) if rerun else nullcontext(), world.pack:
         return record.verify(world, rerun=rerun, trusted=trusted, signed=require_signature)
 
 

@@ -34,7 +34,10 @@ from agentforge.system.yaml_places import line_of
 from agentforge.tools.roots import Root, read_roots
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
-USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python", "notify")
+USER_KEYS = (
+    *("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python"),
+    *("keep", "notify"),
+)
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
 """What both the user and a project can say. Every other key of `settings` counts in a project's alone."""
@@ -43,6 +46,16 @@ NO_MODEL = (
     "OPENAI_API_KEY, MISTRAL_API_KEY or GOOGLE_API_KEY; or name a model with `--model PROVIDER:NAME` or "
     "AGENTFORGE_MODEL. `agentforge demo` needs none."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class KeepLimits:
+    """How much stays, over all repositories, of what can be made again."""
+
+    environments_mb: int = 2000
+    """Of environments and the packages they were built from."""
+    checkouts: int = 20
+    """Of finished tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,8 @@ class Own:
     """Whether set-up is told the passwords of package indexes."""
     temporal: Mapping[str, Any] = field(default_factory=dict)
     """Where the Temporal server is and how to speak to it."""
+    keep: KeepLimits = KeepLimits()
+    """How much of what can be made again stays on the disk."""
     weak: bool = False
     """Whether code of repositories may run behind weak walls."""
     notify: Mapping[str, Any] = field(default_factory=dict)
@@ -244,6 +259,15 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
     """The user's own file: what every settings file can say, and what is theirs alone, because it is their
     machine.
     """
+    try:
+        return _read_own(path)
+    except UsageError as error:
+        if error.next_step:
+            raise
+        raise UsageError(error.sentence, "`agentforge config edit` opens it.") from error
+
+
+def _read_own(path: Path) -> tuple[dict[str, Any], Own]:
     value = strict_yaml.load_file(path)
     if value is None:
         return {}, Own()
@@ -277,6 +301,7 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
         theirs.get("python", ""),
         theirs.get("network", {}).get("index_passwords", False),
         theirs.get("temporal", {}),
+        KeepLimits(**theirs.get("keep", {})),
         walls.get("weak") == "allow",
         theirs.get("notify", {}),
     )

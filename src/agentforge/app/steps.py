@@ -133,17 +133,27 @@ def collect(lines: Iterable[JournalLine]) -> list[Step]:
     return steps
 
 
+def mark_interrupted(steps: Iterable[Step]) -> None:
+    """Of a task that nobody drives, what is still open was cut off."""
+    for step in steps:
+        if step.outcome == "open":
+            step.outcome = "interrupted"
+
+
 def _opened(state: State, event: StepOpened, timestamp: str) -> Step:
     run = state.run_of(event.run)
     role = state.stage_of(run).role or "engine"
-    return Step(event.step, run.stage, run.attempt, role, state, timestamp, run.name)
+    return Step(event.step, run.stage, run.attempt, role, state, timestamp, seat=run.name)
 
 
 def pick(steps: list[Step], number: int | None, task_id: str) -> Step:
     """The step with a number, or the last one."""
     if not steps:
-        raise UsageError(f"{task_id} has no steps yet.")
+        raise UsageError(f"{task_id} has no steps yet.", f"`agentforge status {task_id}` shows its status.")
     found = steps[-1] if number is None else next((step for step in steps if step.number == number), None)
     if found is None:
-        raise UsageError(f"{task_id} has no step {number}; it has {len(steps)}.")
+        raise UsageError(
+            f"{task_id} has no step {number}; it has {len(steps)}.",
+            f"`agentforge inspect {task_id}` lists them.",
+        )
     return found

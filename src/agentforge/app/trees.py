@@ -40,12 +40,12 @@ def list_leases(home: Home) -> list[TreeLease]:
 
 
 def _places(home: Home) -> Iterator[Path]:
-    top = home.path / "trees"
-    for repo in _directories(top):
-        yield from _directories(repo)
+    for repo in directories(home.all_trees):
+        yield from directories(repo)
 
 
-def _directories(top: Path) -> list[Path]:
+def directories(top: Path) -> list[Path]:
+    """Those in a directory; links are not followed, and where there is nothing, there are none."""
     try:
         with os.scandir(top) as entries:
             return sorted(Path(each.path) for each in entries if each.is_dir(follow_symlinks=False))
@@ -54,7 +54,7 @@ def _directories(top: Path) -> list[Path]:
 
 
 def _lease(place: Path, row: TaskRow | None) -> TreeLease:
-    size, used = _measure(place)
+    size, used = measure(place)
     in_use = row is not None and is_held(ProjectFiles(Path(row.repo)).task(row.task_id).lock)
     return TreeLease(
         place,
@@ -67,7 +67,7 @@ def _lease(place: Path, row: TaskRow | None) -> TreeLease:
     )
 
 
-def _measure(top: Path) -> tuple[int, float]:
+def measure(top: Path) -> tuple[int, float]:
     """Bytes on disk, files with several names counted once; and when the directory last changed."""
     size, newest, seen, waiting = 0, 0.0, set[tuple[int, int]](), [top]
     while waiting:

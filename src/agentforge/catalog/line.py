@@ -105,7 +105,10 @@ def climb(template: Mapping[str, Any], lane: str | None) -> list[str]:
             raise UsageError(f"The pipeline {name} has no lane {lane}; it has none.", "Leave the lane out.")
         return [WHOLE]
     if lane is not None and lane not in lanes:
-        raise UsageError(f"The pipeline {name} has no lane {lane}; its lanes are {', '.join(lanes)}.")
+        raise UsageError(
+            f"The pipeline {name} has no lane {lane}; its lanes are {', '.join(lanes)}.",
+            f"`agentforge pipelines show {name}` says what each does.",
+        )
     way = [lane or next((known for known in lanes if known == WHOLE), list(lanes)[-1])]
     while (above := lanes[way[-1]].get("rises")) is not None:
         if above["to"] not in lanes:

@@ -290,6 +290,10 @@ class Baseline:
     failing: int
     flaky: int
     summary: str
+    failing_tests: tuple[str, ...] = ()
+    """The first of those that fail, by name."""
+    kept: bool = False
+    """Whether an earlier task ran the tests, on the same commit and in the same environment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from agentforge.languages.toolchains import Need, Toolchain, readable
 from agentforge.sandbox.base import toolchain_roots
+from agentforge.system.holds import Hold
 
 Kind = Literal["class", "function", "method", "variable"]
 Status = Literal["ran", "not_run", "not_configured"]
@@ -84,6 +85,8 @@ class Environment:
     """What the project takes beside it; found anew each time, and part of the key."""
     failed: tuple[str, ...] = ()
     """Why checkers could not be installed, a sentence each."""
+    hold: Hold | None = field(default=None, compare=False, repr=False)
+    """Keeps it from being removed while this process uses it."""
 
     @property
     def readable(self) -> tuple[Path, ...]:

@@ -198,13 +198,28 @@ class Home:
         """What was read out of source files, by content."""
         return self.cache / "code.db"
 
+    @property
+    def all_environments(self) -> Path:
+        """What set-up built, by repository."""
+        return self.cache / "environments"
+
     def environments(self, repo: Path) -> Path:
         """What set-up built for the repository whose checkout is `repo`: no other one gets to see it."""
-        return self.cache / "environments" / repo_name(repo)
+        return self.all_environments / repo_name(repo)
+
+    @property
+    def all_trees(self) -> Path:
+        """The directories of tasks, by repository."""
+        return self.path / "trees"
+
+    @property
+    def removed(self) -> Path:
+        """What `clean` has taken away and is about to delete."""
+        return self.path / "removed"
 
     def trees(self, repo: Path, task_id: str) -> Trees:
         """The directories of a task of the repository whose checkout is `repo`."""
-        return Trees(self.path / "trees" / repo_name(repo) / plain_name(task_id))
+        return Trees(self.all_trees / repo_name(repo) / plain_name(task_id))
 
 
 def repo_name(repo: Path) -> str:

@@ -26,7 +26,13 @@ def home_path(environ: Mapping[str, str] = os.environ) -> Path:
     """The user's own directory: `AGENTFORGE_HOME`, or `~/.agentforge`."""
     given = environ.get("AGENTFORGE_HOME")
     # The directory may itself be a link; nothing below it is followed.
-    return (Path(given).expanduser() if given else Path.home() / ".agentforge").resolve()
+    found = (Path(given).expanduser() if given else Path.home() / ".agentforge").resolve()
+    if found.exists() and not found.is_dir():
+        raise UsageError(
+            f"{one_line(str(found))} is no directory, so nothing of yours can be kept there.",
+            "Set AGENTFORGE_HOME to a directory of your own.",
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)

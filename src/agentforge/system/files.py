@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentforge.core.errors import ModelMistake, Unusable
+from agentforge.core.errors import ModelMistake, Unusable, UsageError
 from agentforge.system.unlinked import folder_unlinked, is_private
 
 _CONTINUE = "then `agentforge continue`"
@@ -63,8 +63,9 @@ def make_own_directory(path: Path, mode: int = 0o700) -> None:
         path.mkdir(mode=mode, exist_ok=True)
         _make_private(path, mode)
     except OSError as error:
-        raise disk_trouble(error) or Unusable(
-            f"{path} cannot be made: {error.strerror}.", "Set AGENTFORGE_HOME to a directory."
+        raise disk_trouble(error) or UsageError(
+            f"{path} cannot be made: {(error.strerror or str(error)).lower()}.",
+            "Set AGENTFORGE_HOME to a directory of your own.",
         ) from error
 
 
@@ -74,7 +75,7 @@ def _make_private(path: Path, mode: int) -> None:
     if not found.st_mode & 0o077:
         return
     if found.st_uid != os.getuid() or found.st_mode & stat.S_ISVTX:
-        raise Unusable(
+        raise UsageError(
             f"{path} is shared with others, and what is kept there must be private.",
             "Set AGENTFORGE_HOME to a directory of your own.",
         )

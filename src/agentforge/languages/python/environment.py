@@ -5,6 +5,7 @@ afterwards.
     <cache_root>/<key>/source     a pristine checkout, from which the project is installed
     <cache_root>/packages         what set-up downloaded and built, for the other environments of the project
     <cache_root>/<key>/.ready     written last; without it the other two are rubble of a crash and are removed
+    <cache_root>/<key>.use        held by every process that uses it; `agentforge clean` removes none of these
 
 A virtual environment cannot be moved, so it is built where it will stay, under a lock of its own. A cache
 root belongs to one project: set-up runs the project's own code, which can write to it, and what it writes
@@ -29,7 +30,9 @@ from agentforge.sandbox.network.destinations import Destination
 from agentforge.system.bounded import files_below
 from agentforge.system.canon import digest
 from agentforge.system.files import disk_errors, write_atomic
+from agentforge.system.holds import Hold
 
+PACKAGES = "packages"
 FORMAT = 1  # part of the key: raised when environments of an older AgentForge must not be used
 CACHES = frozenset({"__pycache__", ".git", ".pytest_cache", ".ruff_cache", ".mypy_cache"})
 BUILD_DIRECTORIES = frozenset(
@@ -59,13 +62,15 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
     chains = find_toolchains(plan.toolchains, os.environ, Path.home())
     key = _key(plan, (interpreter, chains), told, lock_text_hash)
     home = cache_root.resolve() / key
-    with disk_errors(), _locked(home):
+    with disk_errors():
+        hold = Hold(home)
+    with disk_errors(), _locked(home), Hold(home.parent / PACKAGES):
         walls = SetupWalls(sandbox, tuple(allow), index_passwords)
         if (ready := _load(home)) is not None:
             if ready.failed:  # what could not be had then may be there now
                 failed = SetUp(plan, home, (interpreter, chains), walls, told).install_checkers()
                 ready = ready if failed == ready.failed else _store(home, replace(ready, failed=failed))
-            return replace(ready, toolchains=chains)
+            return replace(ready, toolchains=chains, hold=hold)
         shutil.rmtree(home, ignore_errors=True)
         (home / "env").mkdir(parents=True)
         (home / "source").mkdir()
@@ -86,7 +91,7 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
             interpreter.prefix,
             failed=failed,
         )
-        return replace(_store(home, made), toolchains=chains)
+        return replace(_store(home, made), toolchains=chains, hold=hold)
 
 
 def run_env(environment: Environment, tree: Path) -> dict[str, str]:

@@ -6,6 +6,8 @@ import fcntl
 import os
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -85,6 +87,27 @@ class DriverLock:
             f"Another driver works on {self._path.parent.name} ({who}).",
             "Wait for it, or stop it; it holds the task until its last child process is gone.",
         )
+
+
+@contextmanager
+def not_driven(path: Path) -> Iterator[bool]:
+    """Whether no driver holds the lock; if so, one that comes waits a moment until the block ends: there is
+    no holder's name in the file that it could refuse for.
+    """
+    try:
+        fd = open_unlinked(path, os.O_RDWR | os.O_CREAT)
+    except FileNotFoundError:  # there is no such task any more
+        yield True
+        return
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        yield False
+    else:
+        os.ftruncate(fd, 0)
+        yield True
+    finally:
+        os.close(fd)
 
 
 def is_held(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """A SQLite file that is opened at its first use, closed at the end, and moved away when it is damaged."""
 
 import contextlib
+import errno
 import os
 import sqlite3
 import threading
@@ -17,9 +18,16 @@ class SqliteFile:
 
     def __init__(self, path: Path, notice: Callable[[str], None]) -> None:
         self._path = path
-        self._notice = notice
+        self._say = notice
+        self._said: set[str] = set()
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+
+    def _notice(self, text: str) -> None:
+        """Says it once, however often it happens."""
+        if text not in self._said:
+            self._said.add(text)
+            self._say(text)
 
     def close(self) -> None:
         """Closes the database, if it is open."""
@@ -74,4 +82,7 @@ def make_private(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        raise sqlite3.OperationalError(error.strerror or str(error)) from error
+        what = (
+            "it is a symbolic link" if error.errno == errno.ELOOP else (error.strerror or str(error)).lower()
+        )
+        raise sqlite3.OperationalError(what) from error

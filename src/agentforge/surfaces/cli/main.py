@@ -78,6 +78,7 @@ COMMANDS = {
         "Create the key that signs your deliveries, and choose whose signatures to trust",
     ),
     "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
+    "clean": LazyCommand(f"{_HERE}.clean:clean", "Remove old environments and checkouts that nobody needs"),
     "completion": LazyCommand(
         f"{_HERE}.completion:completion", "Print the script that completes commands and tasks in your shell"
     ),
@@ -132,7 +133,7 @@ def main(args: Sequence[str] | None = None) -> int:
         _say(error.format_message())
         return error.exit_code
     except click.ClickException as error:
-        code = _tell(_usage(error), words)
+        code = _tell(_usage(error, words), words)
     except KeyboardInterrupt as error:
         _leave(_interrupted(error), words)
     except UserError as error:
@@ -189,10 +190,11 @@ def _tell(failure: _Failure, words: Sequence[str]) -> int:
     return failure.exit_code
 
 
-def _usage(error: click.ClickException) -> _Failure:
-    sentence = error.format_message().rstrip(".") + "."
+def _usage(error: click.ClickException, words: Sequence[str]) -> _Failure:
+    sentence = " ".join(error.format_message().split()).rstrip(".") + "."
     context = error.ctx if isinstance(error, click.UsageError) else None
-    how = f"`{context.command_path if context else 'agentforge'} --help` shows how."
+    named = f"agentforge {words[0]}" if words and words[0] in COMMANDS else "agentforge"
+    how = f"`{context.command_path if context else named} --help` shows how."
     return _Failure("usage", sentence.replace("?.", "?"), how, 2)
 
 

@@ -7,6 +7,7 @@ import click
 
 from agentforge.surfaces.cli.commands.start import LANES, MODES
 from agentforge.surfaces.cli.printing import json_option
+from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
     from agentforge.app.contexts import ContextReport
@@ -34,7 +35,7 @@ A + marks what a provider's prompt cache can reuse: for a step, the beginning th
 one; for a dry run, what the next step will begin with. A dry run asks no model and writes nothing to your
 repository. Tokens are our own estimate, on the high side."""
 )
-@click.argument("task", required=False)
+@task_argument
 @click.option(
     "--step", "number", type=click.IntRange(min=1), help="The step to show; the last one by default."
 )

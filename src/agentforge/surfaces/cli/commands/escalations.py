@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.task_names import task_option
 
 
 @click.group(
@@ -73,7 +74,7 @@ Without --task, it is the one task that is waiting for this answer. The same pag
 .agentforge/escalations.""",
 )
 @click.argument("escalation", metavar="ID")
-@click.option("--task", help="The task, or the beginning of its name.")
+@task_option
 @json_option
 def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""

@@ -29,13 +29,17 @@ Steps are model calls, counted over the task. Without --step the last one is sho
 @json_option
 def inspect(*, task: str | None, number: int | None, show: str | None, as_data: bool) -> int:
     """Show the steps of TASK: context, reply and state."""
-    from agentforge.app.steps import pick, steps_of
+    from agentforge.app.steps import mark_interrupted, pick, steps_of
+    from agentforge.app.task_list import is_stopped
     from agentforge.core.codec import encode
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 
-    files = Site.open(Path.cwd()).find(task)
+    site = Site.open(Path.cwd())
+    files = site.find(task)
     steps = steps_of(files)
+    if is_stopped(files, site.read(files).state.status):
+        mark_interrupted(steps)
     if number is None and show is None:
         _list(files.task_id, steps, as_data=as_data)
         return 0

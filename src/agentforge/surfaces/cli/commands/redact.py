@@ -37,7 +37,10 @@ def redact(*, file: Path | None) -> int:
     try:
         source = sys.stdin.buffer if file is None or str(file) == "-" else file.open("rb")
     except OSError as error:
-        raise UsageError(f"{str(file)!r} cannot be read: {error.strerror}.") from error
+        raise UsageError(
+            f"{str(file)!r} cannot be read: {(error.strerror or str(error)).lower()}.",
+            "Name another file, or send the text in: `agentforge redact < FILE`.",
+        ) from error
     with source:
         for text in redact_stream(pieces(cast("io.BufferedReader", source))):
             print_bytes(text.encode("utf-8", "surrogateescape"))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.task_names import task_option
 
 if TYPE_CHECKING:
     from agentforge.app.inbox import InboxRecord
@@ -31,7 +32,7 @@ answer; TASK/ID names a question of any of your repositories. Without an answer 
 terminal. `agentforge escalations show ID` shows everything that led to the question."""
 )
 @click.argument("names", metavar="ID...", nargs=-1, required=True)
-@click.option("--task", help="The task, or the beginning of its name.")
+@task_option
 @click.option("--answer", help="One of the options, or your own words.")
 @click.option("--option", type=click.IntRange(min=1), help="One of the options, by its number.")
 @click.option(

@@ -28,9 +28,9 @@ Examples:
   agentforge setup --model ollama:qwen2.5-coder:7b
   agentforge setup --model openai:NAME --no-test --json
 
-It looks at keys in the environment, at those that `agentforge auth login` has stored, at model servers on
-this machine and at other agents. A key that you type goes to the keychain if there is one, never to the
-settings. Your other settings and comments stay; run it as often as you like.
+It looks at keys in the environment, at those that `agentforge auth login PROVIDER` has stored, at model
+servers on this machine and at other agents. A key that you type goes to the keychain if there is one, never
+to the settings. Your other settings and comments stay; run it as often as you like.
 
 A key in the environment is enough without this command. The order is ANTHROPIC_API_KEY, OPENAI_API_KEY,
 MISTRAL_API_KEY, GOOGLE_API_KEY, then stored keys, each with the usual model of its provider."""

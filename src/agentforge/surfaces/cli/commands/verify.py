@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.task_names import target_argument
 
 if TYPE_CHECKING:
     from agentforge.app.proof import Finding
@@ -23,19 +24,19 @@ Checks the hash chain of the journal and every hash that it names; with --rerun,
 again. On a clone that has only the branch, or for an envelope that was kept as a file, it checks what those
 contain: the commits, their trees, and who signed."""
 )
-@click.argument("target", metavar="TASK|BRANCH|FILE")
+@target_argument
 @click.option("--rerun", is_flag=True, help="Judge everything again in the sandbox, and compare.")
 @click.option("--at", help="With FILE: the commit to check it against. Default: HEAD.")
 @click.option("--require-signature", "signed", is_flag=True, help="Fail unless someone you trust has signed.")
 @json_option
-def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
-    """Check the proof of TASK, of BRANCH, or of an envelope in FILE."""
+def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
+    """Check the proof of TASK, of BRANCH, or of an envelope in FILE. Without one, it is the newest task."""
     from agentforge.app import proof
     from agentforge.app.tasks import known_task
     from agentforge.core.errors import UsageError
 
     here = Path.cwd()
-    if Path(target).is_file():
+    if target is not None and Path(target).is_file():
         if rerun:
             raise UsageError(
                 "An envelope alone cannot be run again.", "Run `agentforge verify` where the task was run."
@@ -47,7 +48,7 @@ def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: b
             "--at is for an envelope that was kept as a file.",
             "Name that file, as in `agentforge verify envelope.json --at main`, or leave --at out.",
         )
-    if not known_task(here, target):
+    if target is not None and not known_task(here, target):
         cloned = proof.verify_branch(here, target, require_signature=signed)
         if cloned is not None:
             if rerun:
@@ -59,7 +60,7 @@ def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: b
     return _verify_task(here, target, rerun=rerun, signed=signed, as_data=as_data)
 
 
-def _verify_task(here: Path, target: str, *, rerun: bool, signed: bool, as_data: bool) -> int:
+def _verify_task(here: Path, target: str | None, *, rerun: bool, signed: bool, as_data: bool) -> int:
     from dataclasses import asdict
 
     from agentforge.app import proof

@@ -46,7 +46,7 @@ from agentforge.core.events import (
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
 from agentforge.core.runs import WORKER, Run, run_name
 from agentforge.core.state import State
-from agentforge.core.values import NOT_DONE, ActionDigest
+from agentforge.core.values import NOT_DONE, ActionDigest, Baseline
 from agentforge.surfaces.cli.pages.words import count, kept_branches, money, skip_reason
 from agentforge.system.visible import brief
 
@@ -86,7 +86,7 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             )
             return "\n".join(brief(text, 400) for text in ("worktree ready", *taken, *notices))
         case BaselineTaken(baseline):
-            return f"baseline: {baseline.summary} (sandbox: {baseline.sandbox})"
+            return _baseline(baseline)
         case StageEntered():
             return _entered(event, state)
         case ContextAssembled(flagged=flagged) if flagged:
@@ -166,6 +166,16 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             assert_never(event)
 
 
+def _baseline(baseline: Baseline) -> str:
+    lines = [f"baseline: {baseline.summary} (sandbox: {baseline.sandbox})"]
+    lines += [f"  fails on the base: {brief(name)}" for name in baseline.failing_tests]
+    if baseline.failing_tests and (more := baseline.failing - len(baseline.failing_tests)) > 0:
+        lines.append(f"  and {more} more")
+    if baseline.kept:
+        lines.append("  taken from an earlier task on this commit; what failed then was run again")
+    return "\n".join(lines)
+
+
 def _imported(event: ExternalArtifactImported) -> str:
     origin = event.task_id or event.source_path
     told = [f"taken in: {event.artifact_type} from {brief(origin)}, which passed its contract"]
@@ -229,7 +239,8 @@ def doing(state: State) -> str:
         return f"{run.stage} · waiting for the project's environment and its baseline · {total}"
     if any(each.point != "handed_in" for each in state.panel):
         return f"{run.stage} · {', '.join(map(reviewer_now, state.panel))} · {total}"
-    return f"{run.stage} · step {state.step} · {_work_at(run)} · {total}"
+    most = state.stage_of(run).max_steps
+    return f"{run.stage} · step {run.steps or 1} of at most {most} · {_work_at(run)} · {total}"
 
 
 def reviewer_now(run: Run) -> str:

@@ -3,15 +3,21 @@
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Protocol, TextIO
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from agentforge.app.ports import Tone
 from agentforge.core.events import Event
 from agentforge.core.state import State
 from agentforge.surfaces.cli.pages.events import CAUGHT, describe, doing, tone
+from agentforge.surfaces.cli.pages.words import age
 from agentforge.surfaces.cli.printing import safe
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 _STYLES: dict[Tone, str] = {
     "plain": "",
@@ -60,6 +66,16 @@ class Plain:
         return nullcontext()
 
 
+@dataclass(frozen=True, slots=True)
+class _Ticking:
+    """A line that is made anew whenever it is drawn."""
+
+    line: "Callable[[], Text]"
+
+    def __rich__(self) -> "Text":
+        return self.line()
+
+
 class Live:
     """A screen on a terminal, with colours and a last line that shows what happens now."""
 
@@ -77,11 +93,17 @@ class Live:
             self._console.print(self._text(safe(text), style=_STYLES[tone]))
 
     def now(self, text: str) -> None:
-        """Puts `text` into the last line, which shows what happens now."""
-        with suppress(OSError, ValueError):
-            self._status.update(
-                self._text(safe(text), style=_STYLES["quiet"], no_wrap=True, overflow="ellipsis")
+        """Puts `text` into the last line, which shows what happens now, and for how long."""
+        shown, since = safe(text), monotonic()
+
+        def line() -> "Text":
+            seconds = int(monotonic() - since)
+            return self._text(
+                f"{shown} · {age(seconds)}", _STYLES["quiet"], no_wrap=True, overflow="ellipsis"
             )
+
+        with suppress(OSError, ValueError):
+            self._status.update(_Ticking(line))
 
     @contextmanager
     def still(self) -> Iterator[None]:

@@ -1,0 +1,170 @@
+"""Wrong usages: each ends with exit code 2, one sentence, and a next step that works when it is pasted."""
+
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from agentforge.surfaces.cli.main import main
+from tests.project.test_hints import QUOTED, wrong_with
+from tests.surfaces.scene import CODE, QUESTION, TEST, Scene, make_scene
+
+USAGES = """
+nonsense | There is no command 'nonsense'
+stats | Did you mean 'status'?
+--nonsense | No such option '--nonsense'
+status --nonsense | No such option '--nonsense'
+status @9 | There is no task @9
+status task-none | No task here is called 'task-none'
+status one two | unexpected extra argument
+start Fix the bug | Put the request in quotes: `agentforge start "Fix the bug"`
+start --file nowhere.md | cannot be read from `nowhere.md`
+start 'Fix x' --lane quick | 'quick' is not one of 'hotfix', 'small', 'full'
+start 'Fix x' --mode slow | 'slow' is not one of
+start 'Fix x' --base nowhere | `nowhere` is not a commit
+start 'Fix x' --budget lots | 'lots' is not an amount in dollars
+start 'Fix x' --model gpt | 'gpt' is not a model
+start 'Fix x' --model nobody:x | there is no provider 'nobody'
+start 'Fix x' --sandbox jail | 'jail' is not one of
+start 'Fix x' --engine cloud | 'cloud' is not one of
+start 'Fix x' --deadline soon | 'soon' is not a duration
+start 'Fix x' | No model is configured
+start 'Fix x' --model scripted:nowhere.yaml | There is no script nowhere.yaml
+start 'Fix x' --model openai:m | OPENAI_API_KEY is not set
+start 'Fix x' --model scripted:s.yaml --detach | --detach needs --engine temporal or --batch
+implement --lane | Option '--lane' requires an argument
+continue nobody | No task here is called 'nobody'
+continue @0 | There is no task @0
+continue --engine temporal | runs on the engine local
+abort | Missing argument 'TASK'
+abort nobody | No task here is called 'nobody'
+discard | Missing argument 'TASK'
+discard @1 | is not the whole name
+merge | Missing argument 'TASK'
+escalations show | Missing argument 'ID'
+escalations show ESC-999 | No task is waiting for an answer to ESC-999
+escalations show ESC-001 --task nobody | No task here is called 'nobody'
+resolve ESC-001 | Give one of --answer TEXT, --option N and --abort
+resolve ESC-001 --answer '' | The answer is empty
+resolve ESC-001 --answer x --abort | Give one of --answer TEXT, --option N and --abort
+resolve ESC-999 --answer x | No task is waiting for an answer to ESC-999
+diff nobody | No task here is called 'nobody'
+inspect --step 0 | 0 is not in the range
+inspect --step 99 | has no step 99; it has 1
+inspect --show all | 'all' is not one of
+context --step 77 | has no step 77; it has 1
+context --lane full | --lane needs --dry-run
+context @1 --dry-run 'Fix x' | A dry run is for a request that is not a task yet
+verify nobody | No task here is called 'nobody'
+verify --at HEAD | --at is for an envelope
+report nobody | No task here is called 'nobody'
+report | has delivered nothing
+cost --by week | 'week' is not one of
+pipelines show nope | There is no pipeline nope. Choose one of
+pipelines show implement --lane nope | has no lane nope; its lanes are
+pipelines validate nowhere.yaml | nowhere.yaml cannot be read
+permissions allow | Missing argument 'TOOL'
+permissions allow run_command | name it with --command
+permissions allow run_command --command x --days 0 | 0 is not in the range
+permissions revoke nope | There is no grant 'nope'
+permissions explain --mode x -- ls | There is no mode 'x'
+models explain nobody | There is no role 'nobody'
+models test nobody:x | there is no provider 'nobody'
+auth login nobody | 'nobody' is not a provider
+auth login openai | this is not a terminal
+keys show | You have no signing key
+keys trust ada nokey | not a public ed25519 key
+config nope | No such command 'nope'
+completion | Missing argument
+completion tcsh | 'tcsh' is not one of
+sandbox run --network '*' -- true | '*' is not a place on the network
+redact nowhere.txt | cannot be read
+server dev --port x | is not a valid integer
+trees nope | No such command 'nope'
+clean --what | No such option '--what'
+demo --keep . | is not empty
+init --what | No such option '--what'
+"""
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    """A repository with one task, which waits for an answer."""
+    scene = make_scene(
+        tmp_path_factory.mktemp("usage"), {"greeting.py": CODE, "tests/test_greeting.py": TEST}
+    )
+    assert scene.run("design", "Greet", "--model", scene.script(("intake", QUESTION))).returncode == 3
+    return scene
+
+
+@pytest.fixture
+def here(asked: Scene, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    monkeypatch.chdir(asked.top)
+    monkeypatch.setenv("AGENTFORGE_HOME", asked.environ["AGENTFORGE_HOME"])
+    return asked
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What a refusal says; its next step can be typed."""
+    capsys.readouterr()
+    assert main(words) == 2, words
+    out, said = capsys.readouterr()
+    assert out == "", words
+    first, _, rest = said.partition("\n")
+    assert re.fullmatch(r"error: .*[.?]", first), (words, said)
+    assert rest.strip(), (words, "no next step", said)
+    assert "Errno" not in said, (words, said)
+    assert {line: wrong_with(line) for line in QUOTED.findall(said)} == dict.fromkeys(
+        QUOTED.findall(said), ""
+    )
+    return said
+
+
+def test_every_wrong_usage_is_one_sentence_with_a_next_step(
+    here: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert here.top.is_dir()
+    rows = [line.split(" | ") for line in USAGES.strip().splitlines()]
+    assert len(rows) >= 60
+    for line, fragment in rows:
+        assert fragment in refused(capsys, *shlex.split(line)), line
+
+
+SETTINGS = (
+    ("setup: [make]", "setup: has no effect here", "settings.yaml"),
+    ("modle: openai:x", "modle: unknown key; did you mean `model`? Allowed: ", "config edit"),
+    ("limits: {cost: 1}", "limits.cost: unknown key; did you mean `cost_usd`?", "config edit"),
+    ("keep: {checkouts: many}", "keep.checkouts", "such as `keep: {environments_mb: 2000, checkouts: 20}`"),
+    ("- a list", "is not a mapping", "config edit"),
+    ("model: [", "config.yaml", "config edit"),
+)
+
+
+def test_every_wrong_setting_is_named_with_its_place_and_what_to_write(
+    here: Scene, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert here.top.is_dir()
+    monkeypatch.setenv("AGENTFORGE_HOME", str(tmp_path))
+    config = tmp_path / "config.yaml"
+    for text, fragment, advice in SETTINGS:
+        config.write_text(f"{text}\n", encoding="utf-8")
+        config.chmod(0o600)
+        said = refused(capsys, "start", "Fix x", "--model", "openai:m")
+        assert str(config) in said, text
+        assert fragment in said, (text, said)
+        assert advice in said, (text, said)
+
+
+def test_a_home_that_cannot_be_used_is_a_usage_error_wherever_it_is_met(
+    here: Scene, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert here.top.is_dir()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("AGENTFORGE_HOME", str(tmp_path / "file"))
+    for words in ("status", "start 'Fix x' --model openai:m", "config show", "models list", "clean", "cost"):
+        assert "is no directory" in refused(capsys, *shlex.split(words)), words
+    monkeypatch.setenv("AGENTFORGE_HOME", "/proc/nowhere")
+    assert "Set AGENTFORGE_HOME" in refused(capsys, "keys", "init")
