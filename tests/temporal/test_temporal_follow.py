@@ -263,7 +263,8 @@ def test_a_worker_that_dies_is_missed_within_seconds_and_the_next_one_is_followe
         mine.wait_at(0)
         mine.until(
             lambda: any(
-                line.startswith("now: act, for ") and "heard from 0 s ago" in line for line in mine.says().lines
+                line.startswith("now: act, for ") and "heard from 0 s ago" in line
+                for line in mine.says().lines
             )
         )
         os.kill(first, signal.SIGKILL)

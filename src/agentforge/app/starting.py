@@ -109,6 +109,8 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     that.
     """
     options = replace(options, request=redact(options.request)[0])
+    if not (options.request.strip() or options.path or options.spec_file or options.from_task):
+        raise UsageError("The request is empty.", EMPTY)
     if (length := measured(options.request)) > LONGEST_REQUEST:
         raise UsageError(
             f"The request has about {length:,} tokens, and a step has room for {LONGEST_REQUEST:,}.",
