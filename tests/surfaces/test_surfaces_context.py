@@ -50,7 +50,8 @@ def test_a_dry_run_needs_no_model_and_is_plain_in_a_pipe(scene: Scene) -> None:
 def test_what_was_cut_is_said(scene: Scene) -> None:
     names = [f"large_{number}.py" for number in range(20)]
     for name in names:
-        lines = (f"    total += weight_of({number}) * price_of({number})  # {name}" for number in range(390))
+        terms = " + ".join(f"weight_{number} * price_{number}" for number in range(40))
+        lines = (f"    total += {number} * ({terms})  # {name}" for number in range(100))
         (scene.top / name).write_text("\n".join(("def total():", *lines)), encoding="utf-8")
     scene.git("add", "--all")
     scene.git("commit", "--quiet", "--message", "Large")

@@ -441,7 +441,7 @@ def test_a_design_ends_with_its_document_and_no_branch(tmp_path: Path) -> None:
         f"cat {place}",
     ):
         assert part in said, part
-    assert "agentforge implement 'Add a flag'" in said
+    assert "agentforge implement --from-task task-1" in said
     assert "git merge" not in said
     value = as_json(found)
     assert (value["branch"], value["exit_code"]) == (None, 0)

@@ -97,7 +97,7 @@ def test_a_panel_is_drawn_with_its_mode_its_arbiter_and_what_is_skipped(scene: S
         "read by   security_architect + reviewer",
         "↺ blocked: back to this stage, at most 3 times",
         "arbiter   reviewer, if they disagree",
-        "skipped   if trivial_change OR only_tests; its gates still",
+        "skipped   if nothing_worse OR trivial_change OR only_tests",
         "advisory: findings are kept, nothing is blocked",
         "files of the project: .agentforge/orchestration/stage_config.yaml",
     ):

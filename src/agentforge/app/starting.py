@@ -108,14 +108,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     """Records a task, and tells `notice` what a person should know. It does not run yet: `drive` does
     that.
     """
-    options = replace(options, request=redact(options.request)[0])
-    if not (options.request.strip() or options.path or options.spec_file or options.from_task):
-        raise UsageError("The request is empty.", EMPTY)
-    if (length := measured(options.request)) > LONGEST_REQUEST:
-        raise UsageError(
-            f"The request has about {length:,} tokens, and a step has room for {LONGEST_REQUEST:,}.",
-            "Commit the details as a file, and name that file in a shorter request.",
-        )
+    options = replace(options, request=_worded(options))
     git = site.git
     base = git.resolve(options.base) if options.base else git.head()
     settings = read_settings(
@@ -295,6 +288,19 @@ def read_handed_in(site: Site, options: StartOptions, base: str) -> tuple[Extern
             raise UsageError(f"--from-tests and {options.from_task} both hand in tests; leave one out.")
         found.append(read_tests(site, options.from_tests, base))
     return tuple(found)
+
+
+def _worded(options: StartOptions) -> str:
+    """The request without its secrets, if it can be one: not empty, and short enough for a step."""
+    request = redact(options.request)[0]
+    if not (request.strip() or options.path or options.spec_file or options.from_task):
+        raise UsageError("The request is empty.", EMPTY)
+    if (length := measured(request)) > LONGEST_REQUEST:
+        raise UsageError(
+            f"The request has about {length:,} tokens, and a step has room for {LONGEST_REQUEST:,}.",
+            "Commit the details as a file, and name that file in a shorter request.",
+        )
+    return request
 
 
 def _whole_request(site: Site, tree: str, options: StartOptions, handed_in: Sequence[ExternalInput]) -> str:
