@@ -112,7 +112,7 @@ def test_the_errors_of_a_disk_name_the_file() -> None:
 def test_a_home_that_cannot_be_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for place in (tmp_path / "file", tmp_path / "file/below", Path("/proc/nowhere")):
-        with pytest.raises(Unusable, match=r"cannot be made|Permission"):
+        with pytest.raises(UsageError, match=r"cannot be made|Permission"):
             make_own_directory(place)
     make_own_directory(tmp_path / "a/b", 0o700)
     assert (tmp_path / "a/b").stat().st_mode & 0o777 == 0o700

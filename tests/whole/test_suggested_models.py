@@ -49,7 +49,7 @@ def test_a_suggested_model_is_asked_about_once_and_nothing_is_sent_before(
     done = scene.run(*START)
     assert done.returncode == 3, done.stderr
     found = json.loads(done.stdout)
-    assert "suggests the model openai:dear" in found["escalation"]["question"]["text"]
+    assert "name the model openai:dear" in found["escalation"]["question"]["text"]
     assert "127.0.0.1" in found["escalation"]["question"]["text"]
     assert found["escalation"]["question"]["options"] == ["allow", "abort"]
     assert asked.requests == 0
