@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from agentforge.core.errors import ModelMistake, Unusable
+from agentforge.core.errors import ModelMistake, Unusable, UsageError
 from agentforge.system.beneath import (
     Content,
     Opener,
