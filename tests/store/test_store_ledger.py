@@ -277,7 +277,7 @@ def test_a_ledger_is_private_whatever_the_umask_and_never_behind_a_link(path: Pa
     elsewhere = path.parent / "elsewhere"
     path.replace(elsewhere)
     path.symlink_to(elsewhere)
-    with pytest.raises(Unusable, match="symbolic links"):
+    with pytest.raises(Unusable, match="a symbolic link"):
         ledger.reserve(numbered(2), DayCap(tokens=100))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
-from agentforge.core.errors import Unusable, UserError
+from agentforge.core.errors import Unusable, UsageError, UserError
 from agentforge.core.values import Amount, Delivery, Usage
 from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.task.calls import ModelCall, journal_calls
@@ -208,6 +208,8 @@ class Ledger(SqliteFile):
             for last in (False, True):
                 try:
                     return self._transact(work)
+                except UsageError as error:  # its directory cannot be made
+                    raise self._unusable(error.sentence) from error
                 except (sqlite3.OperationalError, OSError) as error:  # locked, read-only, full
                     self.close()
                     raise self._unusable(str(error)) from error
