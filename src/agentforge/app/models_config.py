@@ -13,6 +13,7 @@ from agentforge.app.settings import named_model, read_own_settings, read_project
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.models.known.providers import known
+from agentforge.models.known.tiers import read_tiers
 from agentforge.store.layout import Home
 from agentforge.store.user.keys import KeyStore
 from agentforge.store.user.ledger import Ledger, ledger_file
@@ -28,7 +29,11 @@ def models_config(
     user, own = read_own_settings(home / "config.yaml")
     providers = known(environ, own.providers)
     keys = KeyStore.of(Home(home), environ)
-    tiers, _ = tiers_or_usual(user, _project(), named_model(model, environ), providers, keys)
+    project, named = _project(), named_model(model, environ)
+    try:
+        tiers, _ = tiers_or_usual(user, project, named, providers, keys)
+    except UsageError:  # keys that cannot be used are told by whoever looks at them
+        tiers = read_tiers(user, project, model=named, providers=providers)
     return Answering(tiers, providers, environ, keys, _rates(Home(home)))
 
 
