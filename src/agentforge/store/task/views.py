@@ -147,7 +147,7 @@ def state_view(files: TaskFiles, state: State, head: str, length: int, times: Ti
         "failure": state.failure or None,
         "delivered": None if state.delivered is None else encode(state.delivered),
         "continuation": {
-            "can_extend": state.status == "completed" and bool(state.pipeline.continues_with),
+            "can_extend": False,  # a task ends where it ends; another one builds on it with `--from-task`
             "available_pipelines": [state.pipeline.continues_with] if state.pipeline.continues_with else [],
             "provides_artifacts": [*sorted({ref.contract for item in state.accepted for ref in item.finals})],
         },
