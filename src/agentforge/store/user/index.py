@@ -23,7 +23,7 @@ from agentforge.system.git.repository import Git
 
 T = TypeVar("T")
 
-_VERSION = 3
+_VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
     lines = [
         state.task_id,
         f"  request   {brief(state.request, 300)}",
-        f"  status    {state.status} ({north_star_word(state)}), since {times.updated_at}",
+        f"  status    {_both_words(state)}, since {times.updated_at}",
         f"  pipeline  {state.pipeline.name}, lane {state.pipeline.lane}, mode {mode}{why}",
         *(f"  rose      to {state.pipeline.lane}: {brief(reason)}" for reason in state.risen),
         f"  base      {state.base_commit[:12]}",
@@ -106,3 +106,9 @@ def _branch(report: TaskReport) -> str:
         if report.tip
         else "none yet: no accepted stage has changed a file"
     )
+
+
+def _both_words(state: State) -> str:
+    """The stored status, and the word that lists use where that is another."""
+    word = north_star_word(state)
+    return state.status if word == state.status else f"{state.status} ({word})"
