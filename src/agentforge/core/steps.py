@@ -146,8 +146,9 @@ def _go_on(own: RunDecisions, why: str) -> str:
     run = own.run
     if not run.again:
         return next_step(own, why)
-    missing = [f"{name} is not handed in" for name in _missing(run, own.stage)]
-    told = [" ".join(line.split())[:TOLD_CHARS] for line in run.feedback]
+    told = [" ".join(line.split())[:TOLD_CHARS].rstrip(".") for line in run.feedback]
+    owed = [name for name in _missing(run, own.stage) if not any(name in line for line in told)]
+    missing = [f"{name} is not handed in" for name in owed]
     text = (
         f"Stage {run.label} is stuck: the model gave the same reply "
         f"twice, and nothing changed in between. What is missing: {'; '.join((*told, *missing)) or why}."

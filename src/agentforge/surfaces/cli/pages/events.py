@@ -137,7 +137,7 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case TaskDelivered(branch, kept=kept):
             return "\n".join([f"delivered on branch {branch}", *kept_branches(kept)])
         case Escalated(escalation):
-            return f"{escalation.id} needs your answer ({escalation.kind},  stage {escalation.stage})"
+            return f"{escalation.id} needs your answer ({escalation.kind}, stage {escalation.stage})"
         case Resolved(identity, answer, by):
             return f"{identity} answered by {by}: {brief(answer)}"
         case BudgetRaised(budget):
