@@ -80,6 +80,7 @@ def test_a_message_is_tried_again_under_the_same_name_and_signed() -> None:
         assert (deaf.asked, len(waits)) == (TRIES, TRIES - 1)
 
 
+@pytest.mark.slow
 def test_what_five_tries_could_not_deliver_is_kept_and_goes_with_the_next_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ def test_a_dry_run_needs_no_model_and_is_plain_in_a_pipe(scene: Scene) -> None:
     assert "the next step of the stage can reuse" in done.stdout
 
 
+@pytest.mark.slow
 def test_what_was_cut_is_said(scene: Scene) -> None:
     names = [f"large_{number}.py" for number in range(20)]
     for name in names:
@@ -70,6 +71,7 @@ def test_a_repository_without_a_commit_or_code_is_a_sentence_or_a_context(tmp_pa
     assert words.data("context", "--dry-run", "Fix the typo in README.md")["blocks"]
 
 
+@pytest.mark.slow
 def test_a_hostile_file_name_and_a_link_out_of_the_repository_are_shown_harmless(scene: Scene) -> None:
     (scene.top / "evil\x1b[31m.py").write_text("def evil(): ...\n", encoding="utf-8")
     (scene.top / "link.py").symlink_to("/etc/hostname")

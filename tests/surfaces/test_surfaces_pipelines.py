@@ -258,6 +258,7 @@ def test_init_writes_examples_that_change_nothing_and_never_overwrites(scene: Sc
     assert scene.run("init").returncode == 2
 
 
+@pytest.mark.slow
 def test_every_example_is_valid_once_uncommented(scene: Scene) -> None:
     scene.run("init", "--with-catalog")
     first = next(iter(examples()))

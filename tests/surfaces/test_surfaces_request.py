@@ -60,6 +60,7 @@ def test_what_comes_by_a_pipe_must_be_a_text_that_says_something(scene: Scene, g
     assert not (scene.top / ".agentforge").exists()
 
 
+@pytest.mark.slow
 def test_a_request_of_several_paragraphs_comes_from_a_file_or_a_pipe_whole(scene: Scene) -> None:
     model = scene.script(("patch", PATCH), ("review", REVIEW))
     (scene.top.parent / "wanted.md").write_text(ASKED)
@@ -95,6 +96,7 @@ def test_without_a_request_the_editor_of_the_person_opens(scene: Scene, tmp_path
     assert scene.run("status", "@1").stdout == scene.run("status", scene.task).stdout
 
 
+@pytest.mark.slow
 def test_tasks_of_the_same_words_that_start_at_the_same_moment_each_get_a_name_and_their_own_flags(
     scene: Scene,
 ) -> None:

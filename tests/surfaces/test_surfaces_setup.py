@@ -69,6 +69,7 @@ def config(scene: Scene) -> Path:
     return Path(scene.environ["AGENTFORGE_HOME"]) / "config.yaml"
 
 
+@pytest.mark.slow
 def test_a_person_types_a_wrong_key_a_right_one_a_wrong_model_and_a_right_one(scene: Scene) -> None:
     with AnthropicServer(ready, models=MODELS, key=KEY) as server:
         priced = {"AGENTFORGE_PRICE_INPUT": "2", "AGENTFORGE_PRICE_OUTPUT": "10"}
@@ -104,6 +105,7 @@ def test_a_person_types_a_wrong_key_a_right_one_a_wrong_model_and_a_right_one(sc
     assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_without_a_terminal_it_needs_flags_and_a_second_run_changes_nothing(scene: Scene) -> None:
     done = scene.run("setup")
     assert done.returncode == 2

@@ -117,6 +117,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @every("case", CASES)
 def test_a_hostile_file_ends_in_one_sentence_with_little_memory_and_time(case: str, tmp_path: Path) -> None:
     reader, make, sentence = CASES[case]
