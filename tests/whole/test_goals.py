@@ -2,16 +2,19 @@
 hostile model tries in each.
 """
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.whole.checkouts import Done, git
+from tests.whole.checkouts import Done, Person, git, make_repository
 from tests.whole.plays import (
     BUILT,
     FIX,
     FRAMED,
+    HIDDEN_TEST,
     NEW_TEST,
+    OLD_TEST,
     SOURCE,
     TEST,
     Play,
@@ -44,6 +47,16 @@ requirements:
 files_to_modify: [{SOURCE}]
 """.splitlines()
 )
+
+
+def test_a_suite_of_which_nothing_passes_is_a_question_before_any_call(play: Play) -> None:
+    play.person.write(dict.fromkeys((OLD_TEST, HIDDEN_TEST), "def test_old() -> None:\n    assert 0\n"))
+    play.person.commit_all()
+    asked = play.start(say("patch"), lane="hotfix")
+    question = asked.data["escalation"]["question"]
+    assert (asked.code, asked.data["cost"]["calls"]) == (3, 0)
+    assert question["text"].startswith("Nothing passes on the base")
+    assert "go on" in question["options"]
 
 
 def analyze(**more: object) -> dict[str, object]:
@@ -163,6 +176,19 @@ def test_a_design_is_built_by_another_task_and_no_call_is_paid_twice(play: Play)
     stale = run(play, "implement", "--from-task", task)
     assert (stale.code, "shop/price.py has changed" in stale.err, "--base" in stale.err) == (2, True, True)
     assert run(play, "implement", "--from-task", "task-20300101-none").code == 2
+
+
+def test_a_design_of_another_repository_is_not_built_here_nor_is_a_copy_of_its_record(
+    play: Play, tmp_path: Path
+) -> None:
+    task = designed(play)
+    other = Play(Person(make_repository(tmp_path / "other", {"other.py": "A = 1\n"}), play.person.script))
+    refused = run(other, "implement", "--from-task", task)
+    assert (refused.code, "is a task of another repository" in refused.err) == (2, True)
+    shutil.copytree(play.top / ".agentforge/tasks", other.top / ".agentforge/tasks")
+    planted = run(other, "implement", "--from-task", task)
+    assert (planted.code, "code that this repository does not have" in planted.err) == (2, True)
+    assert [each.name for each in (other.top / ".agentforge/tasks").iterdir()] == [task]
 
 
 def journal(play: Play, task: str) -> list[str]:

@@ -18,6 +18,7 @@ from agentforge.store.user.index import Index
 SHOWN = 5
 _OF_A_SUITE = ("test_files", "supersedes", "amends")
 """What somebody wrote in a suite; the rest was measured, and is measured again."""
+_AS_A_FILE = "Hand in its specification as a file, with --spec: it is then checked against this repository."
 
 
 def from_task(site: Site, name: str, base: str) -> list[ExternalInput]:
@@ -29,6 +30,7 @@ def from_task(site: Site, name: str, base: str) -> list[ExternalInput]:
             f"{state.task_id} is {state.status}, so nothing of it is final yet.",
             f"`agentforge continue {state.task_id}` resumes it.",
         )
+    _check_code_is_here(site, state)
     specification = _input(journal, "requirements")
     if specification is None:
         made = sorted({ref.contract for item in state.accepted for ref in item.finals})
@@ -40,6 +42,16 @@ def from_task(site: Site, name: str, base: str) -> list[ExternalInput]:
     check_fresh(site, state, specification.document, base)
     tests = _input(journal, "tests") if state.artifact_for("change") is None else None
     return [specification] if tests is None else [specification, _with_tree(site, state, tests, tree)]
+
+
+def _check_code_is_here(site: Site, state: State) -> None:
+    """Refuses a record that was copied here: what it is about must be in this repository."""
+    for name in (state.base_tree, state.tree):
+        if site.git.find(f"{name}^{{tree}}") is None:
+            raise UsageError(
+                f"{state.task_id} is about code that this repository does not have.",
+                _AS_A_FILE,
+            )
 
 
 def check_fresh(site: Site, state: State, specification: Mapping[str, Json], base: str) -> None:
@@ -69,7 +81,7 @@ def _journal(site: Site, name: str) -> Journal:
             raise
         raise UsageError(
             f"{name} is a task of another repository, {elsewhere[0].repo}, and is about the code there.",
-            "Hand in its specification as a file, with --spec: it is then checked against this repository.",
+            _AS_A_FILE,
         ) from None
 
 
