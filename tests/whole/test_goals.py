@@ -141,6 +141,9 @@ def test_documents_are_written_compared_with_the_code_and_code_stays_as_it_is(pl
     ]
     assert found["proved_as"]["kind"] == "no_code"
     assert "the goal is document" in str(found["proved_as"])
+    assert "docs/prices.md" in play.person.run("diff", found["task_id"]).out
+    assert play.person.run("merge", found["task_id"]).code == 0
+    assert (play.top / "docs/prices.md").is_file()
 
 
 def security() -> dict[str, object]:

@@ -12,8 +12,8 @@ from agentforge.store.task import artifacts
 from agentforge.store.task.views import final_name
 from agentforge.system.visible import brief
 
-_CHANGES: frozenset[Part | None] = frozenset({"tests", "change"})
-"""Artifacts that stand for files of the repository."""
+_CHANGES: frozenset[Part | None] = frozenset({"tests", "change", "report"})
+"""Artifacts that stand for files of the repository, or that say what was delivered."""
 
 
 @dataclass(frozen=True, slots=True)
