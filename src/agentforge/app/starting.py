@@ -27,7 +27,9 @@ from agentforge.app.preflight import check_language, check_models
 from agentforge.app.settings import Settings, read_settings
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
+from agentforge.app.watching import Watching
 from agentforge.catalog.ends import HANDED_IN_BY, Ends, reaches, required_from_outside
+from agentforge.catalog.extending import with_targets
 from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import USUAL, Mode, mode_named
 from agentforge.context.assemble import measured
@@ -95,6 +97,8 @@ class StartOptions:
     """Whether a person sits there, who alone can take the walls away."""
     asked_by: str = ""
     """The command that names the pipeline, where it is no option."""
+    watching: Watching = Watching()
+    """Where the person wants to decide."""
     own_code: bool = False
     """Whether the repository is a sample of ours, so that nobody must be asked before its code runs."""
     engine: EngineName = "local"
@@ -123,8 +127,14 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
     handed_in = read_handed_in(site, options, base)
-    options = replace(options, request=_whole_request(site, tree, options, handed_in))
-    resolved, reasons, imports = choose_line(site, options, mode, settings, tree, handed_in)
+    catalog = Catalog.packaged().with_overrides(settings.overrides)
+    options = replace(
+        options,
+        request=_whole_request(site, tree, options, handed_in),
+        watching=options.watching.named(catalog),
+    )
+    resolved, reasons, imports = choose_line(site, options, mode, catalog, tree, handed_in)
+    iterates, approves = options.watching.iterates(resolved), options.watching.approves(resolved)
     check_language((entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"), resolved.pipeline())
     if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
         raise UsageError(
@@ -174,6 +184,9 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
         delivery=options.delivery,
         given_tree=given_tree,
         deadline_s=options.deadline_s,
+        iterates=iterates,
+        approves=approves,
+        oversight=options.watching.oversight,
     )
     # Always written: what was said about an earlier task of this name must not count.
     unwalled = "none" if sandbox.name == "none" else "weak" if options.own_code else ""
@@ -209,7 +222,7 @@ def choose_line(
     site: Site,
     options: StartOptions,
     mode: Mode,
-    settings: Settings,
+    catalog: Catalog,
     tree: str,
     handed_in: Sequence[ExternalInput] = (),
 ) -> tuple[ResolvedPipeline, tuple[str, ...], tuple[CheckedInput, ...]]:
@@ -226,7 +239,6 @@ def choose_line(
         if mode.pipeline
         else why
     ]
-    catalog = Catalog.packaged().with_overrides(settings.overrides)
     if name not in catalog.names("pipelines"):
         known = ", ".join(sorted(catalog.names("pipelines")))
         raise UsageError(
@@ -250,21 +262,24 @@ def choose_line(
     elif template.get("lanes"):
         found = look(site, options.request, tree)
         reasons += found.reasons
-        lane = _lane_with(catalog, template, found.lane, ends)
+        lane = _lane_with(catalog, template, found.lane, ends, options.watching)
         if lane != found.lane:
-            reasons.append(f"the lane {found.lane} does not have these ends")
-    resolved = catalog.resolve(name, lane, mode.name, ends)
+            reasons.append(f"the lane {found.lane} does not have what you asked for")
+    resolved = with_targets(catalog.resolve(name, lane, mode.name, ends), catalog)
     return resolved, tuple(reason for reason in reasons if reason), imports
 
 
-def _lane_with(catalog: Catalog, template: Mapping[str, Any], wanted: str, ends: Ends) -> str:
-    """The lane that the request fits, or the next higher one that a task can enter and leave where it
-    should. If none has those ends it is the highest, which can name the most.
+def _lane_with(
+    catalog: Catalog, template: Mapping[str, Any], wanted: str, ends: Ends, watching: Watching
+) -> str:
+    """The lane that the request fits, or the next higher one that a task can enter, leave and be iterated at
+    where it should. If none is like that it is the highest, which can name the most.
     """
     lanes: list[str] = [*template["lanes"]]
     first = lanes.index(wanted) if wanted in lanes else len(lanes) - 1
     for lane in (*lanes[first:], *reversed(lanes[:first])):
-        if reaches(template, ends, catalog.stages_of(template, lane)):
+        stages = catalog.stages_of(template, lane)
+        if reaches(template, ends, stages) and watching.finds(stages):
             return lane
     return lanes[-1]
 
@@ -292,6 +307,7 @@ def read_handed_in(site: Site, options: StartOptions, base: str) -> tuple[Extern
 
 def _worded(options: StartOptions) -> str:
     """The request without its secrets, if it can be one: not empty, and short enough for a step."""
+    options.watching.check(can_ask=options.permissions.interactive)
     request = redact(options.request)[0]
     if not (request.strip() or options.path or options.spec_file or options.from_task):
         raise UsageError("The request is empty.", EMPTY)

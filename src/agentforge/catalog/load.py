@@ -56,7 +56,14 @@ META: Mapping[Kind, str] = {
 """The contract that files of a kind are valid under. Contracts themselves are checked by the dialect."""
 
 OWN_CONTRACTS = frozenset(
-    {*META.values(), "settings", "user_settings", "stage_config", *(f"{name}_policy" for name in POLICIES)}
+    {
+        *META.values(),
+        "settings",
+        "user_settings",
+        "stage_config",
+        "iteration_feedback",
+        *(f"{name}_policy" for name in POLICIES),
+    }
 )
 """Contracts about our own files; a project cannot replace them."""
 
@@ -215,6 +222,14 @@ class Catalog:
         if own:  # a task without such tools keeps what it always kept
             resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
         return ResolvedPipeline(resolved)
+
+    def stage_called(self, name: str) -> str:
+        """The name of the stage that a person means: its own, or another word for it."""
+        known = self.names("stages")
+        if name in known:
+            return name
+        found = (each for each in sorted(known) if self.document("stages", each).get("alias") == name)
+        return next(found, name)
 
     def stages_of(self, template: Mapping[str, Any], lane: str) -> list[Document]:
         """The stages of a lane, with what the lane changes in their definitions."""

@@ -12,6 +12,7 @@ from agentforge.core.calls import answered, driver_started, landing, lose, queue
 from agentforge.core.decisions import (
     Decisions,
     RunDecisions,
+    ask_before,
     budget_question,
     confuse,
     enter,
@@ -50,6 +51,7 @@ from agentforge.core.inputs import (
     DeliveryMade,
     DriverStarted,
     Elapsed,
+    Extend,
     Input,
     Judged,
     Outcome,
@@ -58,17 +60,19 @@ from agentforge.core.inputs import (
     Prepared,
     Resolution,
     Resume,
+    Revise,
     Unclassified,
 )
+from agentforge.core.iterating import leave
 from agentforge.core.machine import OUTCOMES, TERMINAL, check_place
 from agentforge.core.pending import pending
-from agentforge.core.people import abort, change_model, resolve, resume
+from agentforge.core.people import hear
 from agentforge.core.returns import edited_by_hand
 from agentforge.core.runs import WORKER
 from agentforge.core.state import State
 from agentforge.core.steps import acted, checked, leaving
 from agentforge.core.values import Amount, OfRun, Question
-from agentforge.core.verdicts import accepted, judged
+from agentforge.core.verdicts import accepted, go_to, judged
 
 MAX_FLAGGED = 200
 """More places than that, and the repository is about such text."""
@@ -92,7 +96,7 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
     return Decision(tuple(decisions.events), why)
 
 
-def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901  # one arm per input
+def _meaning(decisions: Decisions, given: Input, key: str) -> str:
     match given:
         case Create():
             return _create(decisions, given)
@@ -102,14 +106,8 @@ def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901
             return confuse(
                 decisions, f"{effect} is owed again, and its outcome is on record", _run_of(decisions, effect)
             )
-        case Resolution():
-            return resolve(decisions, given)
-        case Resume():
-            return resume(decisions, given)
-        case Abort():
-            return abort(decisions, given)
-        case ChangeModel():
-            return change_model(decisions, given)
+        case Resolution() | Resume() | Abort() | ChangeModel() | Extend() | Revise():
+            return hear(decisions, given)
         case AskStarted():
             return sending(decisions, given, key)
         case AskQueued():
@@ -225,7 +223,7 @@ def _of_run(own: RunDecisions, given: Outcome, key: str) -> str:  # noqa: C901, 
         case CommitMade():
             return accepted(own, given)
         case DeliveryMade(branch, commit, evidence, kept, seal):
-            own.tell(TaskDelivered(branch, commit, evidence, kept, seal))
+            own.tell(leave(own), TaskDelivered(branch, commit, evidence, kept, seal))
             own.all.move("completed")
             return "branch and evidence are in place"
         case Unclassified(what):
@@ -255,7 +253,12 @@ def _prepared(decisions: Decisions, given: Prepared) -> str:
         given_in = tuple(
             item.ref for item in state.imports if item.ref.contract in owed and not state.accepted
         )
-        enter(own, stage, state.tree, drafts=given_in)
+        if state.accepted:  # a task that was done goes further
+            go_to(own, stage, state.tree)
+        else:
+            enter(own, stage, state.tree, drafts=given_in)
+        if state.oversight == "supervised" and decisions.state.status != "blocked":
+            return ask_before(own, f"The task begins with stage {stage.name}.")
         return "the worktree is ready"
     if given.human_commit:
         return edited_by_hand(own, given)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agentforge.core.pipeline import Pipeline
-from agentforge.core.values import Budget, Delivery, Price, TierPrice
+from agentforge.core.values import Budget, Delivery, Oversight, Price, TierPrice
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +45,9 @@ class TaskSpec:
     """The base with the tests that were handed in; empty where none were."""
     deadline_s: int = 0
     """How long a call may wait for its batch before it is sent live; 0: as long as it takes."""
+    iterates: tuple[str, ...] = ()
+    """Stages whose result a person is shown, version by version, until they are content."""
+    approves: tuple[str, ...] = ()
+    """Stages whose result a person approves before anything is built on it."""
+    oversight: Oversight = "autonomous"
+    """How often a person is asked otherwise."""

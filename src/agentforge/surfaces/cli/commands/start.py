@@ -10,6 +10,8 @@ from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permissi
 from agentforge.surfaces.cli.request import request_argument, request_of
 
 if TYPE_CHECKING:
+    from agentforge.app.watching import Watching
+    from agentforge.core.values import Oversight
     from agentforge.store.task.engine import EngineName
     from agentforge.surfaces.cli.pages.screen import Screen
 
@@ -39,6 +41,12 @@ class StartFlags(PermissionFlags):
     spec_file: str | None
     from_tests: str | None
     from_task: str | None
+    iterate: bool
+    iterate_at: tuple[str, ...]
+    no_iterate: bool
+    supervised: bool
+    interactive: bool
+    approve: tuple[str, ...]
 
 
 def _start_flags(command: F) -> F:
@@ -69,6 +77,24 @@ def _start_flags(command: F) -> F:
         ),
         click.option("--from-tests", metavar="PATH", help="Take in these tests, beside a specification."),
         click.option("--from-task", metavar="TASK", help="Work from what an earlier task made and proved."),
+        click.option(
+            "--iterate", is_flag=True, help="Present each version for your feedback, where possible."
+        ),
+        click.option(
+            "--iterate-at",
+            metavar="STAGE",
+            multiple=True,
+            help="Present versions of this stage alone; more than once for several.",
+        ),
+        click.option("--no-iterate", is_flag=True, help="Present nothing; go on when the gates pass."),
+        click.option("--supervised", is_flag=True, help="Ask you before every stage."),
+        click.option("--interactive", is_flag=True, help="Ask you before every step."),
+        click.option(
+            "--approve",
+            metavar="STAGE",
+            multiple=True,
+            help="Ask you to approve what this stage made; design and commit mean spec and deliver.",
+        ),
         click.option("--base", metavar="REF", help="The commit to start from; HEAD by default."),
         click.option("--model", metavar="SPEC", help="PROVIDER:NAME for every call; your tiers by default."),
         click.option(
@@ -249,6 +275,26 @@ def _asked(
     return request_of(words, file, command)
 
 
+def _watching(flags: StartFlags) -> "Watching":
+    """How closely the person wants to follow the task."""
+    from agentforge.app.watching import Watching
+
+    if flags["supervised"] and flags["interactive"]:
+        raise click.UsageError("--interactive asks before every step, so leave --supervised out.")
+    oversight: Oversight = (
+        "interactive" if flags["interactive"] else "supervised" if flags["supervised"] else "autonomous"
+    )
+    there = at_terminal() and not flags["as_data"] and not flags["non_interactive"] and not flags["detach"]
+    return Watching(
+        flags["iterate"],
+        flags["iterate_at"],
+        flags["no_iterate"],
+        flags["approve"],
+        oversight,
+        there,
+    )
+
+
 def _start(
     request: str,
     flags: StartFlags,
@@ -288,6 +334,7 @@ def _start(
             flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
         ),
         at_terminal=at_terminal(),
+        watching=_watching(flags),
         engine=flags["engine"],
         delivery="batch" if flags["batch"] else "live",
         deadline_s=seconds(flags["deadline"]) if flags["deadline"] else 0,

@@ -144,11 +144,7 @@ def next_commands(report: TaskReport) -> list[str]:
         case "completed" if report.changes_nothing:
             return _after_document(state, report.deliverable)
         case "completed":
-            last = (
-                command("git", "merge", report.branch)
-                if is_judged(state.pipeline)
-                else command("agentforge", "implement", "--from-task", task)
-            )
+            last = command("git", "merge", report.branch) if is_judged(state.pipeline) else _built_on(state)
             return [
                 command("git", "diff", f"{state.base_commit[:12]}..{report.branch}"),
                 command("agentforge", "verify", task),
@@ -157,6 +153,8 @@ def next_commands(report: TaskReport) -> list[str]:
         case "blocked" if state.open_escalation is not None:
             waiting = state.open_escalation
             whole = command("agentforge", "escalations", "show", waiting.id, "--task", task)
+            if waiting.kind in ("iteration", "approval"):
+                return [*_decisions(state, waiting), whole, command("agentforge", "abort", task)]
             denied = (
                 [command("agentforge", "resolve", waiting.id, "--task", task, "--answer", "deny")]
                 if waiting.question.call
@@ -165,6 +163,34 @@ def next_commands(report: TaskReport) -> list[str]:
             return [answer_command(state, waiting), *denied, whole, command("agentforge", "abort", task)]
         case _:
             return [command("agentforge", "continue", task), command("agentforge", "inspect", task)]
+
+
+def _built_on(state: State) -> str:
+    """What builds on a task that ends before its delivery."""
+    if state.pipeline.extends_to:
+        return command("agentforge", "continue", state.task_id, "--extend-to", state.pipeline.extends_to[-1])
+    return command("agentforge", "implement", "--from-task", state.task_id)
+
+
+def _decisions(state: State, waiting: Escalation) -> list[str]:
+    """The commands that decide about a version, or let a task go on."""
+    task, options = state.task_id, waiting.question.options
+    ways = {
+        "approve": [command("agentforge", "approve", task)],
+        "go on": [command("agentforge", "approve", task)],
+        "once more": [command("agentforge", "resolve", waiting.id, "--task", task, "--answer", "once more")],
+        "revise": [command("agentforge", "feedback", task, "WHAT SHOULD BE DIFFERENT")],
+        "reject": [command("agentforge", "reject", task, "WHY")],
+        "refuse": [command("agentforge", "reject", task, "WHY")],
+        "stop": [command("agentforge", "reject", task, "WHY")],
+        "exit": [command("agentforge", "approve", task, "--exit")],
+        "extend": [
+            command("agentforge", "continue", task, "--extend-to", stage)
+            for stage in state.pipeline.extends_to[-1:]
+        ],
+    }
+    shown = [command("agentforge", "artifacts", "show", task)] if state.iterations else []
+    return [*shown, *(line for option in options for line in ways.get(option, []))]
 
 
 def is_judged(pipeline: Pipeline) -> bool:
@@ -253,8 +279,11 @@ def _after_document(state: State, deliverable: Deliverable | None) -> list[str]:
     read = [command("cat", deliverable.file)] if deliverable else []
     request = " ".join(state.request.split())
     specified = state.artifact_for("requirements") is not None
-    after = ("implement", "--from-task", state.task_id) if specified else ("design", request)
-    return [*read, command("agentforge", *after), command("agentforge", "inspect", state.task_id)]
+    if specified or state.pipeline.extends_to:
+        after = _built_on(state)
+    else:
+        after = command("agentforge", "design", request)
+    return [*read, after, command("agentforge", "inspect", state.task_id)]
 
 
 def _so_far(report: TaskReport) -> str:
