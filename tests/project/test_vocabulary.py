@@ -45,6 +45,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "notify": ("app/settings.py", "app/notifying.py"),
     "batch": ("app/settings.py",),
     "keep": ("app/settings.py",),
+    "conformance": ("gates/conformance/declared.py",),
 }
 """The modules that read a key of the settings, and the keys below it."""
 
