@@ -20,7 +20,7 @@ from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
 from agentforge.gates.change_kind import claimed, red_for_kind
 from agentforge.gates.documents import objects, texts
-from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
+from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled, unread_lines
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.named import NamedCase, named_flags
 from agentforge.gates.not_checked import outside_suite, suite_gaps
@@ -245,6 +245,7 @@ def _facts(world: World, state: RunView) -> Facts:
         for item in state.accepted
         if item.skipped
     ]
+    remarks += unread_lines(state.pipeline)
     asked = [item for item in state.escalations if item.kind == "question" and item.answer]
     parts = world.parts(state)
     impacted = [str(item.get("path", "")) for item in objects(parts.get("analysis", {}), "impacted_files")]
