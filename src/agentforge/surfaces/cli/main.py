@@ -59,6 +59,10 @@ COMMANDS = {
     "report": LazyCommand(
         f"{_HERE}.report:report", "Print what a task proved, as Markdown for a pull request"
     ),
+    "audit": LazyCommand(
+        f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
+    ),
+    "compare": LazyCommand(f"{_HERE}.compare:compare", "Show two tasks beside each other"),
     "pipelines": LazyCommand(
         f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and their files"
     ),
