@@ -144,7 +144,9 @@ def test_a_repository_that_moved_is_one_sentence_and_found_again_where_it_is_now
     assert not elsewhere.run("status", "--all").stderr
 
 
-def test_what_a_project_proposes_is_listed_and_not_opened_before_the_person_registers_it(scene: Scene) -> None:
+def test_what_a_project_proposes_is_listed_and_not_opened_before_the_person_registers_it(
+    scene: Scene,
+) -> None:
     beside(scene, "data")
     proposal = "repositories:\n  - name: data-layer\n    path: ../data\n    default_branch: main\n"
     place = scene.top / ".agentforge/config/repos.yaml"
