@@ -136,7 +136,18 @@ ELSEWHERE = frozenset(
             "merge",
             "discard",
         ),
-        *("trees list", "clean", "models test", "auth login", "doctor", "demo", "setup"),
+        *(
+            "repo add",
+            "repo list",
+            "repo remove",
+            "trees list",
+            "clean",
+            "models test",
+            "auth login",
+            "doctor",
+            "demo",
+            "setup",
+        ),
     }
 )
 """Held to their schemas by tests that run them anyway."""

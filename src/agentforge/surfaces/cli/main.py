@@ -82,6 +82,9 @@ COMMANDS = {
         "Create the key that signs your deliveries, and choose whose signatures to trust",
     ),
     "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
+    "repo": LazyCommand(
+        f"{_HERE}.repo:repo", "Name repositories, so that commands work on them from anywhere"
+    ),
     "clean": LazyCommand(f"{_HERE}.clean:clean", "Remove old environments and checkouts that nobody needs"),
     "completion": LazyCommand(
         f"{_HERE}.completion:completion", "Print the script that completes commands and tasks in your shell"

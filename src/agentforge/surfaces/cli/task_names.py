@@ -1,10 +1,11 @@
 """TASK on the command line: its argument, and the names that a shell completes it with."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+
+from agentforge.surfaces.cli.repo_option import here
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -45,7 +46,7 @@ def task_names(_ctx: click.Context, _param: click.Parameter, incomplete: str) ->
     from agentforge.store.site import Site
 
     try:
-        names = Site.open(Path.cwd()).task_names()
+        names = Site.open(here()).task_names()
     except UserError:
         return []
     return [CompletionItem(name) for name in names if name.startswith(incomplete)][:_MOST_OFFERED]

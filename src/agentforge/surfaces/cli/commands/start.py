@@ -1,12 +1,12 @@
 """`start` and the six goals: a request becomes a task, and the task is driven."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import click
 
 from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, permissions_of
+from agentforge.surfaces.cli.repo_option import default_base, here, inside, repo_option
 from agentforge.surfaces.cli.request import request_argument, request_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,11 @@ def _start_flags(command: F) -> F:
         ),
         click.option("--from-tests", metavar="PATH", help="Take in these tests, beside a specification."),
         click.option("--from-task", metavar="TASK", help="Work from what an earlier task made and proved."),
-        click.option("--base", metavar="REF", help="The commit to start from; HEAD by default."),
+        click.option(
+            "--base",
+            metavar="REF",
+            help="The commit to start from; HEAD by default, with --repo its default branch.",
+        ),
         click.option("--model", metavar="SPEC", help="PROVIDER:NAME for every call; your tiers by default."),
         click.option(
             "--sandbox",
@@ -108,7 +112,7 @@ def _start_flags(command: F) -> F:
     )
     for option in reversed(options):
         command = option(command)
-    return permission_flags(command)
+    return repo_option(permission_flags(command))
 
 
 @click.command(
@@ -256,7 +260,7 @@ def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
     from agentforge.app.violations import check_violation
     from agentforge.store.site import Site
 
-    check_violation(Site.open(Path.cwd()), violation)
+    check_violation(Site.open(here()), violation)
     return _start(f"Fix {violation}", flags, goal="fix")
 
 
@@ -288,18 +292,18 @@ def _start(
     from agentforge.surfaces.cli.durations import seconds
     from agentforge.surfaces.cli.pages.events import line_of
 
-    site = Site.open(Path.cwd())
+    site = Site.open(here())
     dirty = site.git.is_dirty()
     options = starting.StartOptions(
         request,
-        base=flags["base"],
+        base=flags["base"] or default_base(site.git),
         lane=flags["lane"],
         model=flags["model"],
         sandbox=flags["sandbox"],
         budget_usd=flags["budget"],
         pipeline=goal or pipeline,
         asked_by=f"agentforge {goal}" if goal else "",
-        path=path,
+        path=None if path is None else inside(path),
         through=flags["through"],
         skip_to=flags["skip_to"],
         spec_file=flags["spec_file"],
