@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 _LARGEST = 200_000_000
@@ -47,6 +48,7 @@ byte: --verify makes it again and names the first line that differs (exit code 1
     type=click.Path(path_type=Path, dir_okay=False),
     help="Check a report against the journal instead of writing one.",
 )
+@repo_option
 @json_option
 def audit(*, task: str | None, kind: str, output: Path | None, verify: Path | None, as_data: bool) -> int:
     """Write down who decided what in TASK, and why, with every input and output by its hash.
@@ -56,7 +58,7 @@ def audit(*, task: str | None, kind: str, output: Path | None, verify: Path | No
     from agentforge.app.tasks import open_task_or_branch
     from agentforge.surfaces.cli.printing import print_json
 
-    opened = open_task_or_branch(Path.cwd(), task)
+    opened = open_task_or_branch(here(), task)
     if verify is not None:
         return _verify(opened, verify, as_data=as_data)
     from agentforge.app.audits import audit_task, keep_audit

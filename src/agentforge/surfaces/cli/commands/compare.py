@@ -1,11 +1,11 @@
 """`compare`: two tasks beside each other."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_names
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ A step is compared by what it did: stage, role, actions and outcome. The words o
     show_default=True,
     help="How the comparison is written.",
 )
+@repo_option
 @json_option
 def compare(*, first: str, second: str, kind: str, as_data: bool) -> int:
     """Show how two tasks went: stages, calls, cost, gates, files, and where their paths parted."""
@@ -40,7 +41,7 @@ def compare(*, first: str, second: str, kind: str, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.html import as_html
     from agentforge.surfaces.cli.printing import print_json
 
-    found = compare_tasks(open_task_or_branch(Path.cwd(), first), open_task_or_branch(Path.cwd(), second))
+    found = compare_tasks(open_task_or_branch(here(), first), open_task_or_branch(here(), second))
     if as_data or kind == "json":
         print_json(compare_fields(found))
     elif kind == "html":

@@ -160,7 +160,7 @@ def start(
             f"--compare-to is for people; with --json run `agentforge compare {compare_to} @1` once the task "
             "is over."
         )
-    other = open_task_or_branch(Path.cwd(), compare_to)
+    other = open_task_or_branch(here(), compare_to)
     return _start(request, flags, pipeline=pipeline, then=lambda task: tell_comparison(other, task))
 
 
