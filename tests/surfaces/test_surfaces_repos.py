@@ -38,6 +38,8 @@ ON_A_REPOSITORY: Mapping[str, tuple[str, ...]] = {
     "inspect": (),
     "context": (),
     "verify": (),
+    "audit": (),
+    "compare": ("@1", "@1"),
     "report": (),
     "cost": (),
     "pipelines list": (),
