@@ -90,8 +90,14 @@ class Pack:
         """A list of named texts, each its own block: what did not change since the last step costs
         nothing. `about` is kept beside them. No secret is stored.
         """
-        listed: list[Json] = [[name, self.put(redact(text)[0])] for name, text in blocks]
-        return self.put_json({**(about or {}), "blocks": listed})
+        listed = [(name, self.put(redact(text)[0])) for name, text in blocks]
+        # The hashes are ours, and there are many of them: they are not searched for secrets.
+        kept = clean({**(about or {}), "blocks": [name for name, _ in listed]})
+        assert isinstance(kept, dict)
+        names = kept["blocks"]
+        assert isinstance(names, list)
+        kept["blocks"] = [[name, ref] for name, (_, ref) in zip(names, listed, strict=True)]
+        return self.put(canonical(kept))
 
     def get_blocks(self, ref: str) -> list[tuple[str, str]]:
         """The named texts that `put_blocks` stored under this hash."""

@@ -61,6 +61,10 @@ COMMANDS = {
     "report": LazyCommand(
         f"{_HERE}.report:report", "Print what a task proved, as Markdown for a pull request"
     ),
+    "audit": LazyCommand(
+        f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
+    ),
+    "compare": LazyCommand(f"{_HERE}.compare:compare", "Show two tasks beside each other"),
     "pipelines": LazyCommand(
         f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and their files"
     ),
@@ -80,6 +84,9 @@ COMMANDS = {
         "Create the key that signs your deliveries, and choose whose signatures to trust",
     ),
     "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
+    "repo": LazyCommand(
+        f"{_HERE}.repo:repo", "Name repositories, so that commands work on them from anywhere"
+    ),
     "clean": LazyCommand(f"{_HERE}.clean:clean", "Remove old environments and checkouts that nobody needs"),
     "completion": LazyCommand(
         f"{_HERE}.completion:completion", "Print the script that completes commands and tasks in your shell"
