@@ -84,13 +84,13 @@ def test_an_output_that_cannot_be_written_is_one_sentence(person: Person, words:
 
 @pytest.mark.slow
 def test_a_task_goes_through_few_files_and_closed_streams_and_is_told_again(person: Person) -> None:
-    for files in (12, 20):
-        done = run(person, *person._start(), files=files)
+    begun, driven = (run(person, *person._start(), files=files) for files in (12, 20))
+    for done in (begun, driven):
         assert done.code == 1
         assert "error: This process may not open more files." in done.err
         assert "`ulimit -n 1024`" in done.err
     task = person.only_task()
-    assert f"`agentforge continue {task}` resumes it." in done.err
+    assert f"`agentforge continue {task}` resumes it." in driven.err
 
     done = run(person, "continue", task, closed=(0, 1, 2))
     assert (done.code, done.said.strip()) == (0, "")
