@@ -344,9 +344,11 @@ class World:
         What every step needs and few steps change costs nothing in all the others.
         """
         key = (kind, *names)
-        if key not in self._known:
-            self._known = {**dict(list(self._known.items())[-MOST_KNOWN:]), key: make()}
-        found: T = self._known[key]
+        known = self._known  # another thread may put a newer one in its place
+        found: T = known[key] if key in known else make()
+        # What was asked for last is kept longest: what every step needs outlives what each makes anew.
+        others = [(other, value) for other, value in self._known.items() if other != key]
+        self._known = {**dict(others[-MOST_KNOWN:]), key: found}
         return found
 
     def code_index(self, state: State) -> CodeIndex:
