@@ -485,5 +485,5 @@ def event_to_json(event: Event) -> dict[str, Json]:
 
 def event_from_json(value: dict[str, Json]) -> Event:
     """Reads a recorded event; an unknown type raises `KeyError`, a wrong shape `ValueError`."""
-    kind = _BY_NAME[str(value["type"])]
-    return decode(kind, {key: part for key, part in value.items() if key != "type"})
+    fields = value.copy()
+    return decode(_BY_NAME[str(fields.pop("type"))], fields)
