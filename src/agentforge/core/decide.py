@@ -93,7 +93,7 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
     return Decision(tuple(decisions.events), why)
 
 
-def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901  # one arm per input
+def _meaning(decisions: Decisions, given: Input, key: str) -> str:
     match given:
         case Create():
             return _create(decisions, given)
