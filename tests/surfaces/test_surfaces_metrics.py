@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.metrics import TaskMeasure, figures
+from agentforge.app.metrics import Group, TaskMeasure, figures
 from agentforge.core.errors import StateInvalid
 from agentforge.core.inputs import NoteDefect
 from agentforge.surfaces.cli.main import main
@@ -95,7 +95,7 @@ def test_what_cannot_be_read_is_not_a_complete_record(
 def test_each_figure(
     tasks: list[TaskMeasure], reworked: set[tuple[str, str]], name: str, value: object
 ) -> None:
-    assert getattr(figures(tasks, reworked), name) == value
+    assert figures(Group(tasks, reworked))[name] == value
 
 
 def test_only_what_was_delivered_can_have_a_defect() -> None:

@@ -1,11 +1,12 @@
 """How well the tasks of this user go: the figures by which the system judges itself, from the journals."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple, TypeAlias
 
 from agentforge.app.task_list import list_all_tasks
 from agentforge.core.errors import UserError
@@ -77,37 +78,112 @@ class TaskMeasure:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """A group of tasks in figures. None: nothing to divide by."""
+class Group:
+    """Tasks that are counted together."""
 
-    tasks: int
-    finished: int
-    steps_per_finished: float | None
-    tokens_per_finished: float | None
-    micro_usd: int | None
-    escalation_rate: float | None
-    """Tasks that asked a person, of all."""
-    first_pass_rate: float | None
-    """Verdicts that were good at the first try, of all first verdicts."""
-    rework_rate: float | None
-    """Finished tasks that another task corrects, of all finished."""
-    defect_rate: float | None
-    """Finished tasks in which a person found a defect, of all finished."""
-    audit_completeness: float | None
-    tasks_per_week: float | None
-    repositories_at_once: int
-    """The most repositories with tasks under way at one moment."""
-    human_minutes_per_task: float | None
-    human_unseen: int
-    """Answers that are not in it, because nobody knows when the question was shown."""
+    tasks: Sequence[TaskMeasure]
+    reworked: AbstractSet[tuple[str, str]]
+    """Repository and task of every task that another one corrects."""
+
+    @property
+    def finished(self) -> list[TaskMeasure]:
+        """Those that came to their end."""
+        return [item for item in self.tasks if item.status == "completed"]
+
+    def sum(self, amount: Callable[[TaskMeasure], int]) -> int:
+        """What all tasks have of something."""
+        return sum(map(amount, self.tasks))
+
+    def per_finished(self, amount: Callable[[TaskMeasure], int]) -> float | None:
+        """The mean over the finished tasks."""
+        return _share(sum(map(amount, self.finished)), len(self.finished))
+
+    def of_finished(self, wanted: Callable[[TaskMeasure], bool]) -> float | None:
+        """The share of finished tasks of which something is true."""
+        return _share(sum(map(wanted, self.finished)), len(self.finished))
+
+    def of_all(self, wanted: Callable[[TaskMeasure], bool]) -> float | None:
+        """The share of all tasks of which something is true."""
+        return _share(sum(map(wanted, self.tasks)), len(self.tasks))
+
+    def cost(self) -> int | None:
+        """In micro-dollars; None as soon as one price is missing."""
+        known = [item.micro_usd for item in self.tasks if item.micro_usd is not None]
+        return sum(known) if len(known) == len(self.tasks) else None
+
+    def is_reworked(self, item: TaskMeasure) -> bool:
+        """Whether another task corrects this one."""
+        return (item.repo, item.task_id) in self.reworked
 
 
-TARGETS = {
-    "escalation_rate": ("under", 0.05),
-    "first_pass_rate": ("over", 0.95),
-    "human_minutes_per_task": ("under", 5.0),
+Number: TypeAlias = float | int | None
+"""None: there is nothing to divide by, or not everything is known."""
+
+
+class Figure(NamedTuple):
+    """One figure: how it is called, how it is counted, and what the system wants to reach."""
+
+    words: str
+    of: Callable[[Group], Number]
+    is_share: bool = False
+    under: float | None = None
+    over: float | None = None
+
+    def is_met(self, value: float) -> bool:
+        """Whether the value is on the right side of the target."""
+        return (self.under is None or value < self.under) and (self.over is None or value > self.over)
+
+
+FIGURES: Mapping[str, Figure] = {
+    "tasks": Figure("tasks", lambda group: len(group.tasks)),
+    "finished": Figure("finished", lambda group: len(group.finished)),
+    "steps_per_finished": Figure(
+        "steps per finished task", lambda group: group.per_finished(lambda item: item.steps)
+    ),
+    "tokens_per_finished": Figure(
+        "tokens per finished task", lambda group: group.per_finished(lambda item: item.tokens)
+    ),
+    "micro_usd": Figure("cost", Group.cost),
+    "escalation_rate": Figure(
+        "tasks that asked a person",
+        lambda group: group.of_all(lambda item: item.questions > 0),
+        is_share=True,
+        under=0.05,
+    ),
+    "first_pass_rate": Figure(
+        "verdicts that passed at the first try",
+        lambda group: _share(
+            group.sum(lambda item: item.first_passed), group.sum(lambda item: item.first_verdicts)
+        ),
+        is_share=True,
+        over=0.95,
+    ),
+    "rework_rate": Figure(
+        "finished tasks that were reworked",
+        lambda group: group.of_finished(group.is_reworked),
+        is_share=True,
+    ),
+    "defect_rate": Figure(
+        "finished tasks with a defect",
+        lambda group: group.of_finished(lambda item: item.defects > 0),
+        is_share=True,
+    ),
+    "audit_completeness": Figure(
+        "complete records", lambda group: group.of_all(lambda item: item.is_complete), is_share=True
+    ),
+    "tasks_per_week": Figure("finished tasks per week", lambda group: _per_week(group.finished)),
+    "repositories_at_once": Figure("repositories at once, at most", lambda group: _at_once(group.tasks)),
+    "human_minutes_per_task": Figure(
+        "minutes of a person per task",
+        lambda group: _share(group.sum(lambda item: item.human_s) / 60, len(group.tasks)),
+        under=5.0,
+    ),
+    "human_unseen": Figure(
+        "answers to questions of which nobody knows when they were shown",
+        lambda group: group.sum(lambda item: item.unseen),
+    ),
 }
-"""What the system wants to reach."""
+Figures: TypeAlias = Mapping[str, Number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +193,7 @@ class Metrics:
     since: str
     all: Figures
     by: By | None
-    groups: dict[str, Figures] = field(default_factory=dict)
+    groups: Mapping[str, Figures]
 
 
 def measure(
@@ -138,36 +214,15 @@ def measure(
         groups.setdefault(label or "-", []).append(item)
     return Metrics(
         since,
-        figures(chosen, reworked),
+        figures(Group(chosen, reworked)),
         by,
-        {name: figures(groups[name], reworked) for name in sorted(groups)},
+        {name: figures(Group(groups[name], reworked)) for name in sorted(groups)},
     )
 
 
-def figures(
-    tasks: Sequence[TaskMeasure], reworked: frozenset[tuple[str, str]] | set[tuple[str, str]]
-) -> Figures:
+def figures(group: Group) -> Figures:
     """What these tasks come to."""
-    finished = [item for item in tasks if item.status == "completed"]
-    priced = [item.micro_usd for item in tasks if item.micro_usd is not None]
-    return Figures(
-        tasks=len(tasks),
-        finished=len(finished),
-        steps_per_finished=_share(sum(item.steps for item in finished), len(finished)),
-        tokens_per_finished=_share(sum(item.tokens for item in finished), len(finished)),
-        micro_usd=sum(priced) if len(priced) == len(tasks) else None,
-        escalation_rate=_share(sum(item.questions > 0 for item in tasks), len(tasks)),
-        first_pass_rate=_share(
-            sum(item.first_passed for item in tasks), sum(item.first_verdicts for item in tasks)
-        ),
-        rework_rate=_share(sum((item.repo, item.task_id) in reworked for item in finished), len(finished)),
-        defect_rate=_share(sum(item.defects > 0 for item in finished), len(finished)),
-        audit_completeness=_share(sum(item.is_complete for item in tasks), len(tasks)),
-        tasks_per_week=_per_week(finished),
-        repositories_at_once=_at_once(tasks),
-        human_minutes_per_task=_share(sum(item.human_s for item in tasks) / 60, len(tasks)),
-        human_unseen=sum(item.unseen for item in tasks),
-    )
+    return {name: figure.of(group) for name, figure in FIGURES.items()}
 
 
 def _share(part: float, whole: int) -> float | None:

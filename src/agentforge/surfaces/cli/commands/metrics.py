@@ -43,7 +43,7 @@ def metrics(*, since: object, by: str | None, prometheus: bool, as_data: bool) -
         print_json(metrics_fields(found))
     elif prometheus:
         print_text(metrics_prometheus(found).rstrip("\n"))
-    elif not found.all.tasks:
+    elif not found.all["tasks"]:
         say("No tasks yet." if not day else f"No tasks since {day}.")
     else:
         say(metrics_page(found))

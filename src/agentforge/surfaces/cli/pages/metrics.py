@@ -1,48 +1,30 @@
 """The figures of all tasks, for a screen, for programs, and for Prometheus."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
-from agentforge.app.metrics import TARGETS, Figures, Metrics
+from agentforge.app.metrics import FIGURES, Figures, Metrics
 from agentforge.surfaces.cli.pages.words import count, money
 from agentforge.surfaces.cli.printing import table
 
 _BAR = 20
-_WORDS = {
-    "tasks": "tasks",
-    "finished": "finished",
-    "steps_per_finished": "steps per finished task",
-    "tokens_per_finished": "tokens per finished task",
-    "micro_usd": "cost",
-    "escalation_rate": "tasks that asked a person",
-    "first_pass_rate": "verdicts that passed at the first try",
-    "rework_rate": "finished tasks that were reworked",
-    "defect_rate": "finished tasks with a defect",
-    "audit_completeness": "complete records",
-    "tasks_per_week": "finished tasks per week",
-    "repositories_at_once": "repositories at once, at most",
-    "human_minutes_per_task": "minutes of a person per task",
-}
-_SHARES = frozenset(
-    {"escalation_rate", "first_pass_rate", "rework_rate", "defect_rate", "audit_completeness"}
-)
+_SHOWN = tuple(name for name in FIGURES if name != "human_unseen")
 
 
 def metrics_page(found: Metrics) -> str:
     """For a person: each figure beside its target, and a bar for what is a share."""
     rows = [
-        (_WORDS[name], _spelled(name, found.all), _bar(name, found.all), _target(name, found.all))
-        for name in _WORDS
+        (FIGURES[name].words, _spelled(name, found.all), _bar(name, found.all), _target(name, found.all))
+        for name in _SHOWN
     ]
     since = f" since {found.since}" if found.since else ""
     parts = [
-        f"{count(found.all.tasks, 'task')}{since}, of all your repositories",
+        f"{count(int(found.all['tasks'] or 0), 'task')}{since}, of all your repositories",
         table(("", "", "", "target"), rows),
     ]
-    if found.all.human_unseen:
+    if unseen := int(found.all["human_unseen"] or 0):
         parts.append(
-            f"{count(found.all.human_unseen, 'answer')} not counted as time of a person: nobody knows when "
+            f"{count(unseen, 'answer')} not counted as time of a person: nobody knows when "
             "the question was shown."
         )
     if found.by is not None:
@@ -52,33 +34,37 @@ def metrics_page(found: Metrics) -> str:
 
 def metrics_fields(found: Metrics) -> dict[str, Any]:
     """For a program."""
-    rows = [{"name": name, **asdict(each)} for name, each in found.groups.items()]
+    targets = {
+        name: {"is": "under" if figure.under is not None else "over", "value": figure.under or figure.over}
+        for name, figure in FIGURES.items()
+        if figure.under is not None or figure.over is not None
+    }
     return {
         "since": found.since or None,
-        "all": asdict(found.all),
+        "all": dict(found.all),
         "by": found.by,
-        "groups": rows,
-        "targets": {name: {"is": relation, "value": value} for name, (relation, value) in TARGETS.items()},
+        "groups": [{"name": name, **each} for name, each in found.groups.items()],
+        "targets": targets,
     }
 
 
 def metrics_prometheus(found: Metrics) -> str:
     """In the text format that Prometheus reads; what is not known has no line."""
     lines: list[str] = []
-    for name, words in _WORDS.items():
+    for name, figure in FIGURES.items():
         samples = [*_samples(name, found)]
         if samples:
-            lines += [f"# HELP agentforge_{name} {words}", f"# TYPE agentforge_{name} gauge", *samples]
+            lines += [f"# HELP agentforge_{name} {figure.words}", f"# TYPE agentforge_{name} gauge", *samples]
     return "\n".join(lines) + "\n"
 
 
 def _samples(name: str, found: Metrics) -> Iterator[str]:
     if not found.groups:
-        value = getattr(found.all, name)
+        value = found.all[name]
         if value is not None:
             yield f"agentforge_{name} {value}"
     for label, each in found.groups.items():
-        value = getattr(each, name)
+        value = each[name]
         if value is not None:
             quoted = label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
             yield f'agentforge_{name}{{{found.by}="{quoted}"}} {value}'
@@ -92,31 +78,29 @@ def _groups(found: Metrics) -> str:
 
 
 def _spelled(name: str, figures: Figures) -> str:
-    value: float | int | None = getattr(figures, name)
+    value = figures[name]
     if name == "micro_usd" and not isinstance(value, float):
         return money(value)
     if value is None:
         return "-"
-    if name in _SHARES:
+    if FIGURES[name].is_share:
         return f"{value:.0%}"
     return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
 
 
 def _bar(name: str, figures: Figures) -> str:
-    value = getattr(figures, name)
-    if name not in _SHARES or value is None:
+    value = figures[name]
+    if not FIGURES[name].is_share or value is None:
         return ""
-    full = round(float(value) * _BAR)
+    full = round(value * _BAR)
     return "█" * full + "░" * (_BAR - full)
 
 
 def _target(name: str, figures: Figures) -> str:
-    if name not in TARGETS:
+    figure, value = FIGURES[name], figures[name]
+    wanted = figure.over if figure.under is None else figure.under
+    if wanted is None:
         return ""
-    relation, wanted = TARGETS[name]
-    words = f"{relation} {wanted:.0%}" if name in _SHARES else f"{relation} {wanted:g}"
-    value = getattr(figures, name)
-    if value is None:
-        return words
-    met = value < wanted if relation == "under" else value > wanted
-    return f"{words}: {'met' if met else 'missed'}"
+    side = "over" if figure.under is None else "under"
+    words = f"{side} {wanted:.0%}" if figure.is_share else f"{side} {wanted:g}"
+    return words if value is None else f"{words}: {'met' if figure.is_met(value) else 'missed'}"
