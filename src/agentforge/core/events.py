@@ -167,6 +167,14 @@ class ModelChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DefectNoted:
+    """A person found a fault in what was delivered."""
+
+    note: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resumed:
     """A halted task goes on, as a new segment of the same journal."""
 
@@ -421,6 +429,7 @@ TaskEvent: TypeAlias = (
     | Resolved
     | BudgetRaised
     | ModelChanged
+    | DefectNoted
     | Resumed
     | TaskAborted
     | TaskFailed

@@ -64,6 +64,8 @@ COMMANDS = {
     "audit": LazyCommand(
         f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
     ),
+    "metrics": LazyCommand(f"{_HERE}.metrics:metrics", "Show how well your tasks go, over all repositories"),
+    "defect": LazyCommand(f"{_HERE}.defect:defect", "Note a fault in what a task delivered"),
     "compare": LazyCommand(f"{_HERE}.compare:compare", "Show two tasks beside each other"),
     "pipelines": LazyCommand(
         f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and their files"

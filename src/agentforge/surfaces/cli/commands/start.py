@@ -40,6 +40,7 @@ class StartFlags(PermissionFlags):
     spec_file: str | None
     from_tests: str | None
     from_task: str | None
+    reworks: str | None
 
 
 def _start_flags(command: F) -> F:
@@ -70,6 +71,7 @@ def _start_flags(command: F) -> F:
         ),
         click.option("--from-tests", metavar="PATH", help="Take in these tests, beside a specification."),
         click.option("--from-task", metavar="TASK", help="Work from what an earlier task made and proved."),
+        click.option("--reworks", metavar="TASK", help="Name the task whose result this one corrects."),
         click.option(
             "--base",
             metavar="REF",
@@ -309,6 +311,7 @@ def _start(
         spec_file=flags["spec_file"],
         from_tests=flags["from_tests"],
         from_task=flags["from_task"],
+        reworks=flags["reworks"],
         mode=flags["mode"],
         permissions=permissions_of(
             flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
