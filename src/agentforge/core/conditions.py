@@ -73,7 +73,9 @@ def narrowed(text: str, may: str) -> str:
 
 def goes_beyond(text: str, may: str) -> tuple[str, ...] | None:
     """The first state of affairs in which a condition holds and `may` does not; None where there is none."""
-    cases = (case for size in range(len(FACTS) + 1) for case in combinations(FACTS, size))
+    named = {ALIASES.get(word, word) for word in (*facts_in(text), *facts_in(may))}
+    facts = [fact for fact in FACTS if fact in named]  # no other one makes a difference
+    cases = (case for size in range(len(facts) + 1) for case in combinations(facts, size))
     return next((case for case in cases if holds(text, case) and not holds(may, case)), None)
 
 
