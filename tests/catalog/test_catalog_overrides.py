@@ -572,7 +572,11 @@ def test_all_mistakes_of_a_file_are_told_together() -> None:
         (GREEN_STAGE, "iterable: false\nmax_steps: 3", ()),
         (".agentforge/stages/clarify.yaml", "skip_if: external_spec_provided", ()),
         (".agentforge/stages/clarify.yaml", "skip_if: no_ambiguities", ()),
-        (DEVELOPER, "orchestration:\n  reviews: [software_developer]", (":3: orchestration.reviews: software_developer: no stage",)),
+        (
+            DEVELOPER,
+            "orchestration:\n  reviews: [software_developer]",
+            (":3: orchestration.reviews: software_developer: no stage",),
+        ),
         (
             IMPLEMENT,
             "pipeline:\n  accepts_external:\n    test_suite: {skips_to: green}\n  exit: {summary_template: s}",
