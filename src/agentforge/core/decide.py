@@ -8,7 +8,17 @@
 from dataclasses import dataclass
 from typing import assert_never
 
-from agentforge.core.calls import answered, driver_started, landing, lose, queued, sending, trouble, was_late
+from agentforge.core.calls import (
+    answered,
+    change_wait,
+    driver_started,
+    landing,
+    lose,
+    queued,
+    sending,
+    trouble,
+    was_late,
+)
 from agentforge.core.decisions import (
     Decisions,
     RunDecisions,
@@ -44,6 +54,7 @@ from agentforge.core.inputs import (
     BaselineFailed,
     BaselineReady,
     ChangeModel,
+    ChangeWait,
     CheckRan,
     CommitMade,
     Create,
@@ -92,7 +103,7 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
     return Decision(tuple(decisions.events), why)
 
 
-def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901  # one arm per input
+def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901, PLR0912  # one arm per input
     match given:
         case Create():
             return _create(decisions, given)
@@ -110,6 +121,8 @@ def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901
             return abort(decisions, given)
         case ChangeModel():
             return change_model(decisions, given)
+        case ChangeWait():
+            return change_wait(decisions, given)
         case AskStarted():
             return sending(decisions, given, key)
         case AskQueued():
