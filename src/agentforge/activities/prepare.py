@@ -9,7 +9,7 @@ from agentforge.activities.measure import leave_out, left_out
 from agentforge.activities.task_permissions import WEAK_ADVICE, WEAK_QUESTION
 from agentforge.activities.world import World
 from agentforge.core.effects import Prepare
-from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.errors import Exhausted, Unusable, UsageError
 from agentforge.core.inputs import BaselineFailed, BaselineReady, Prepared
 from agentforge.core.pipeline import CheckName
 from agentforge.core.reply import Json
@@ -84,6 +84,8 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     try:
         world.progress("building the project's environment")
         environment = world.environment(state)
+    except Exhausted:
+        raise
     except (Unusable, UsageError) as error:
         return BaselineFailed(error.sentence, error.next_step)
     suite = run_base_suite(world, state)

@@ -89,6 +89,8 @@ class StartOptions:
     """A directory or file with tests."""
     from_task: str | None = None
     """A task whose results this one builds on."""
+    reworks: str | None = None
+    """A task whose result this one corrects."""
     permissions: StartPermissions = StartPermissions()
     """What the person allows before the task asks."""
     at_terminal: bool = False
@@ -112,6 +114,8 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     """
     options = replace(options, request=_worded(options))
     git = site.git
+    if options.reworks:
+        options = replace(options, reworks=site.find(options.reworks).task_id)
     base = git.resolve(options.base) if options.base else git.head()
     settings = read_settings(
         git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd
@@ -177,6 +181,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
         given_tree=given_tree,
         deadline_s=options.deadline_s,
         max_wait_s=0 if options.no_wait else settings.own.max_wait_s,
+        reworks=options.reworks or "",
     )
     # Always written: what was said about an earlier task of this name must not count.
     unwalled = "none" if sandbox.name == "none" else "weak" if options.own_code else ""

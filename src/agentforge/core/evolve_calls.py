@@ -13,7 +13,7 @@ from agentforge.core.events import (
 )
 from agentforge.core.machine import point_after
 from agentforge.core.replacing import replace
-from agentforge.core.runs import Refusal, Run
+from agentforge.core.runs import ProviderRefusal, Run
 from agentforge.core.state import Flight, State
 from agentforge.core.values import Amount
 
@@ -68,7 +68,9 @@ def _failed(state: State, event: AskFailed) -> State:
     if own is not None:
         refused = own.refused
         if event.until or refused is not None:
-            refused = Refusal(refused.since if refused is not None else event.at, event.until, event.message)
+            refused = ProviderRefusal(
+                refused.since if refused is not None else event.at, event.until, event.message
+            )
         own = replace(
             own,
             point=point_after(event, second=not event.retry),

@@ -32,7 +32,7 @@ def run_name(run: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ProviderRefusal:
     """A provider does not take calls for now. Times are in seconds since 1970."""
 
     since: int
@@ -67,7 +67,7 @@ class Run:
     """Consecutive failures of the provider in this step."""
     wait_s: int = 0
     """What the provider asked for, before the next try."""
-    refused: Refusal | None = None
+    refused: ProviderRefusal | None = None
     """That the provider has no quota left, or asked to wait; None: it has not in this step."""
     hurried: bool = False
     """A batch was late with this step's call."""

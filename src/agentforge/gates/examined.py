@@ -8,7 +8,7 @@ wrong, or the check is. One that cannot run goes back to who wrote it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.errors import Exhausted, Unusable, UsageError
 from agentforge.core.examining import ABOUT, EXAMPLE, SEND_BACK, WRONG, sets_aside
 from agentforge.core.reply import Json
 from agentforge.core.values import Escalation, Question, agrees
@@ -206,6 +206,8 @@ def _called(runner: PristineRunner, tree: str, path: str, names: Sequence[str], 
     """The same functions, called without the test runner on a fresh checkout."""
     try:
         env = runner.env_of(tree)
+    except Exhausted:
+        raise
     except (Unusable, UsageError) as error:
         return TestRun((), "not_run", f"its environment cannot be built: {error.sentence}")
     place = runner.workspace.pristine(tree, runner.base_commit)

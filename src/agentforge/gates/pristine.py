@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.errors import Exhausted, Unusable, UsageError
 from agentforge.core.reply import Json
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.outcomes import TestResult, TestRun, Watch, absent
@@ -16,6 +16,7 @@ from agentforge.languages.table import DEFAULT
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.worktree import Workspace
+from agentforge.system.files import full_disk
 
 SHORTEST_S = 30.0
 TIMES_SLOWEST = 10
@@ -48,13 +49,24 @@ class PristineRunner:
         return self.env_for(tree) if self.env_for is not None else self.env
 
     def run(self, tree: str, ids: Sequence[str] = (), watch: Watch | None = None) -> TestRun:
-        """One run on a fresh checkout; whatever an earlier run left there is gone."""
+        """One run on a fresh checkout; whatever an earlier run left there is gone. One that was killed from
+        outside says nothing, and is run once more.
+        """
         try:
             env = self.env_of(tree)
+        except Exhausted:
+            raise
         except (Unusable, UsageError) as error:
             run = TestRun(self.command, "not_run", f"its environment cannot be built: {error.sentence}")
             self.runs.append(row(run, tree))
             return run
+        run = self._run_once(tree, env, ids, watch)
+        if run.killed:
+            run = self._run_once(tree, env, ids, watch)
+        self.runs.append(row(run, tree))
+        return run
+
+    def _run_once(self, tree: str, env: Environment, ids: Sequence[str], watch: Watch | None) -> TestRun:
         place = self.workspace.pristine(tree, self.base_commit)
         lay_generated(env, place)
         run = self.language.runs.run_tests(
@@ -68,7 +80,8 @@ class PristineRunner:
             limit_s=self.limit_s,
             watch=watch,
         )
-        self.runs.append(row(run, tree))
+        if (trouble := full_disk(self.scratch)) is not None:
+            raise trouble  # a test that fails there fails for that, or for nothing that can be told apart
         return run
 
 

@@ -2,6 +2,7 @@
 the package indexes.
 """
 
+import errno
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from agentforge.languages.values import Plan
 from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.walls.limits import GIB, Limits
+from agentforge.system.files import exhausted
 from agentforge.system.processes import Completed
 from agentforge.system.secrets.redact import redact
 
@@ -119,11 +121,18 @@ class SetUp:
         for command in self._plan.setup:
             done = self._sandbox.run(fill(command, self._values), self._confinement)
             if done.code != 0 or done.timed_out:
+                self._refuse_full_disk(done)
                 raise SetupFailed(command, done, tuple(dict.fromkeys(self._refused)), self._kept)
             log += (f"$ {' '.join(command)}", _text(done))
         if self._refused:
             log.append(f"Not reached, because not on the list: {', '.join(dict.fromkeys(self._refused))}")
         return "\n".join(log)
+
+    def _refuse_full_disk(self, done: Completed) -> None:
+        """No setting mends a full disk; what went over a bound of ours is told as that."""
+        full = exhausted(OSError(errno.ENOSPC, "", str(self._confinement.cwd)))
+        if full is not None and not done.beyond and os.strerror(errno.ENOSPC) in _text(done):
+            raise full
 
     def install_checkers(self) -> tuple[str, ...]:
         """Linters and type checkers that are not there yet; the answer is a sentence for each that cannot be

@@ -68,7 +68,9 @@ class Pack:
             block = self._find(name)
             data = self._content(name, block)
         if data is None:
-            raise Unusable(f"{self.path}: block {name[:12]} at byte {block.offset} is damaged.")
+            raise Unusable(
+                f"{self.path}: block {name[:12]} at byte {block.offset} is damaged.", self._put_back()
+            )
         return data
 
     def get_text(self, name: str) -> str:
@@ -159,7 +161,7 @@ class Pack:
             self._open_for_reading()
             self._scan()
         if name not in self._index:
-            raise Unusable(f"{self.path}: block {name[:12]} is missing.")
+            raise Unusable(f"{self.path}: block {name[:12]} is missing.", self._put_back())
         return self._index[name]
 
     def _content(self, name: str, block: _Block) -> bytes | None:
@@ -197,7 +199,17 @@ class Pack:
             try:
                 self._fd = open_unlinked(self.path, os.O_RDONLY)
             except FileNotFoundError:
-                raise Unusable(f"{self.path} is missing.") from None
+                raise Unusable(
+                    f"{self.path} is missing, and nothing else has what the model was shown and answered.",
+                    self._put_back(),
+                ) from None
+
+    def _put_back(self) -> str:
+        task = self.path.parent.name
+        return (
+            f"Put the file back from a copy of yours; without it the task cannot go on, and `agentforge "
+            f"abort {task}` ends it. Its journal and its branch are as they were."
+        )
 
     def _open_for_writing(self) -> None:
         if self._writable:

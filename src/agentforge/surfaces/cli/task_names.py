@@ -17,28 +17,28 @@ _MOST_OFFERED = 50
 
 def task_argument(command: F) -> F:
     """TASK, for commands that mean the newest task where it is left out."""
-    return click.argument("task", required=False, shell_complete=_names)(command)
+    return click.argument("task", required=False, shell_complete=task_names)(command)
 
 
 def named_task_argument(command: F) -> F:
     """TASK, for commands that must be told which task is meant."""
-    return click.argument("task", shell_complete=_names)(command)
+    return click.argument("task", shell_complete=task_names)(command)
 
 
 def task_option(command: F) -> F:
     """`--task`, for commands about a question."""
     words = "The task, or the beginning of its name."
-    return click.option("--task", help=words, shell_complete=_names)(command)
+    return click.option("--task", help=words, shell_complete=task_names)(command)
 
 
 def target_argument(command: F) -> F:
     """TASK, a branch or a file, for commands that take each of them; the newest task if left out."""
-    return click.argument("target", metavar="[TASK|BRANCH|FILE]", required=False, shell_complete=_names)(
+    return click.argument("target", metavar="[TASK|BRANCH|FILE]", required=False, shell_complete=task_names)(
         command
     )
 
 
-def _names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+def task_names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """The tasks of this repository, newest first. A shell that asks is never told of an error."""
     from click.shell_completion import CompletionItem
 

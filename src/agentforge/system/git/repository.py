@@ -340,7 +340,7 @@ class Git(GitCall):
         if completed.code != 0 and self._break_lock(ref):
             completed = self.run(*args, check=False)
         if completed.code != 0:
-            raise failure(completed, args)
+            raise failure(completed, args, self.git_dir)
 
     def _break_lock(self, ref: str) -> bool:
         """Remove the lock that a killed git left on a ref of ours. Nobody else writes those, and we hold the

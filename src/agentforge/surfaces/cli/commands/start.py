@@ -16,6 +16,7 @@ from agentforge.surfaces.cli.repo_option import default_base, here, inside, repo
 from agentforge.surfaces.cli.request import request_argument, request_of
 
 if TYPE_CHECKING:
+    from agentforge.app.tasks import OpenTask
     from agentforge.store.task.engine import EngineName
     from agentforge.surfaces.cli.pages.screen import Screen
 
@@ -46,6 +47,7 @@ class StartFlags(PermissionFlags):
     spec_file: str | None
     from_tests: str | None
     from_task: str | None
+    reworks: str | None
 
 
 def _start_flags(command: F) -> F:
@@ -76,6 +78,7 @@ def _start_flags(command: F) -> F:
         ),
         click.option("--from-tests", metavar="PATH", help="Take in these tests, beside a specification."),
         click.option("--from-task", metavar="TASK", help="Work from what an earlier task made and proved."),
+        click.option("--reworks", metavar="TASK", help="Name the task whose result this one corrects."),
         click.option(
             "--base",
             metavar="REF",
@@ -143,12 +146,32 @@ touched and nothing is merged."""
 @click.option(
     "--pipeline", metavar="NAME", help="The pipeline to run; `agentforge pipelines list` shows all."
 )
+@click.option(
+    "--compare-to", metavar="TASK", help="Show beside this task how the new one went, once it is over."
+)
 @_start_flags
 def start(
-    *, words: tuple[str, ...], file: str | None, pipeline: str | None, **flags: Unpack[StartFlags]
+    *,
+    words: tuple[str, ...],
+    file: str | None,
+    pipeline: str | None,
+    compare_to: str | None,
+    **flags: Unpack[StartFlags],
 ) -> int:
     """Turn REQUEST into a verified branch, or one precise question."""
-    return _start(_asked(words, file, "start", flags), flags, pipeline=pipeline)
+    request = _asked(words, file, "start", flags)
+    if compare_to is None:
+        return _start(request, flags, pipeline=pipeline)
+    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.surfaces.cli.commands.compare import tell_comparison
+
+    if flags["as_data"]:
+        raise click.UsageError(
+            f"--compare-to is for people; with --json run `agentforge compare {compare_to} @1` once the task "
+            "is over."
+        )
+    other = open_task_or_branch(here(), compare_to)
+    return _start(request, flags, pipeline=pipeline, then=lambda task: tell_comparison(other, task))
 
 
 @click.command(
@@ -268,6 +291,7 @@ def _start(
     pipeline: str | None = None,
     goal: str | None = None,
     path: str | None = None,
+    then: "Callable[[OpenTask], None] | None" = None,
 ) -> int:
     from functools import partial
 
@@ -295,6 +319,7 @@ def _start(
         spec_file=flags["spec_file"],
         from_tests=flags["from_tests"],
         from_task=flags["from_task"],
+        reworks=flags["reworks"],
         mode=flags["mode"],
         permissions=permissions_of(
             flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
@@ -333,4 +358,7 @@ def _start(
             )
 
     work = partial(driving.drive, detach=flags["detach"])
-    return drive_and_tell(task, work, as_data=flags["as_data"], opening=opening)
+    code = drive_and_tell(task, work, as_data=flags["as_data"], opening=opening)
+    if then is not None:
+        then(task)
+    return code

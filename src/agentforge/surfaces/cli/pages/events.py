@@ -17,6 +17,7 @@ from agentforge.core.events import (
     BudgetRaised,
     Checked,
     ContextAssembled,
+    DefectNoted,
     Discarded,
     Escalated,
     Event,
@@ -150,6 +151,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return f"a provider is waited for up to {age(max_wait_s)}, said {by}"
         case ModelChanged(model, by):
             return f"the model is now {model}, named by {by}"
+        case DefectNoted(note, by):
+            return f"a defect in what was delivered, noted by {by}: {brief(note)}"
         case Resumed(_, by):
             return f"resumed by {by}"
         case TaskAborted(by, reason):
