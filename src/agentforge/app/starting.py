@@ -23,7 +23,7 @@ from agentforge.app.importing import (
     tree_place,
 )
 from agentforge.app.importing_tests import read_tests
-from agentforge.app.preflight import check_language, check_models
+from agentforge.app.preflight import check_models, check_projects
 from agentforge.app.settings import Settings, read_settings
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
@@ -131,7 +131,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     handed_in = read_handed_in(site, options, base)
     options = replace(options, request=_whole_request(site, tree, options, handed_in))
     resolved, reasons, imports = choose_line(site, options, mode, settings, tree, handed_in)
-    check_language((entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"), resolved.pipeline())
+    check_projects(git, tree, resolved.pipeline(), options.request, settings.project)
     if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
         raise UsageError(
             f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
