@@ -23,7 +23,7 @@ from agentforge.activities.surroundings import (
 )
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
-from agentforge.catalog.prompts import system_prompt
+from agentforge.catalog.prompts import flow_of, system_prompt
 from agentforge.catalog.roles import Role
 from agentforge.catalog.skeleton import offered_schema
 from agentforge.context.assemble import StepView, assemble
@@ -56,8 +56,11 @@ SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
 def bridge_of(world: World, state: RunView) -> Bridge:
     """The role's way to the tools in this stage."""
-    red, kind = record_refs(state).get("red", ""), allowed_now(state).kind
-    return world.once("bridge", state.run.label, red, kind, make=lambda: _bridge(world, state))
+    return world.once("bridge", *_bridge_hangs_on(state), make=lambda: _bridge(world, state))
+
+
+def _bridge_hangs_on(state: RunView) -> tuple[str, str, str]:
+    return state.run.label, record_refs(state).get("red", ""), allowed_now(state).kind
 
 
 def _bridge(world: World, state: RunView) -> Bridge:
@@ -120,12 +123,18 @@ def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:
     """What is kept beside a context for those who look at it: why each block is there, and what is sent
     before them.
     """
+    why: dict[str, Json] = {block.name: block.why for block in packed.blocks if block.why}
+    tools = world.once("specs", *_bridge_hangs_on(state), make=lambda: _keep_specs(world, state))
+    return {"tools": tools, **({"why": why} if why else {})}
+
+
+def _keep_specs(world: World, state: RunView) -> str:
+    """Where the pack has what the role is told of its tools."""
     specs: list[Json] = [
         {"name": spec.name, "description": spec.description, "schema": {**spec.schema}}
         for spec in bridge_of(world, state).specs()
     ]
-    why: dict[str, Json] = {block.name: block.why for block in packed.blocks if block.why}
-    return {"tools": world.pack.put_json(specs), **({"why": why} if why else {})}
+    return world.pack.put_json(specs)
 
 
 def _view(world: World, state: RunView) -> StepView:
@@ -244,7 +253,8 @@ def _prompts(world: World, state: RunView) -> tuple[str, str]:
     words = words or world.catalogue.prompt(stage.name)
     role, wording = world.catalogue.role(stage.role), world.catalogue.wording()
     role = replace(role, path_constraints=_limits(world, state, role))
-    system = system_prompt(role, stage, owed.must, words, wording)
+    flow = flow_of(state.pipeline, stage, reads=reads)
+    system = system_prompt(role, stage, owed.must, words, wording, flow)
     return system, owed.told()
 
 

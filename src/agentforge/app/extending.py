@@ -5,7 +5,7 @@ from typing import Any
 
 from agentforge.app.driver import open_driver
 from agentforge.app.messages import person
-from agentforge.app.preflight import check_language
+from agentforge.app.preflight import check_projects
 from agentforge.app.tasks import OpenTask
 from agentforge.app.world import settings_of
 from agentforge.catalog.extending import extended, further_lines, longer, targets
@@ -62,8 +62,8 @@ def _longer_line(task: OpenTask, target: str) -> tuple[Pipeline, ResolvedPipelin
     kept: Any = Pack(task.files.pack).get_json(state.catalogue)
     resolved = extended(catalog, ResolvedPipeline.from_json(kept), state.pipeline, target)
     line = longer(state.pipeline, resolved.pipeline(), ())
-    entries = task.site.git.ls_tree(state.base_tree)
-    check_language((entry.path for entry in entries if entry.kind == "blob"), line)
+    project = settings_of(task.site, state).project
+    check_projects(task.site.git, state.base_tree, line, state.request, project)
     return longer(state.pipeline, resolved.pipeline(), targets(catalog, line)), resolved
 
 

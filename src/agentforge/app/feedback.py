@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from agentforge.catalog.contracts import problems
+from agentforge.catalog.contracts import Contract, problems
 from agentforge.catalog.load import Catalog
 from agentforge.context.assemble import measured
 from agentforge.core.errors import UsageError
@@ -58,7 +58,7 @@ def _structured(text: str, source: str) -> dict[str, Any] | None:
 
 
 def _said(document: dict[str, Any], source: str) -> Said:
-    if wrong := problems(Catalog.packaged().contract("iteration_feedback"), document, final=True):
+    if wrong := problems(_contract(), {"feedback": document}, final=True):
         raise UsageError(
             f"{source}: {wrong[0]}.", f"{len(wrong) - 1} more like this." if len(wrong) > 1 else ""
         )
@@ -84,6 +84,10 @@ def _said(document: dict[str, Any], source: str) -> Said:
         str(document.get("stage") or ""),
         str(document.get("previous_version") or "").rpartition("/")[2],
     )
+
+
+def _contract() -> Contract:
+    return Catalog.packaged().contract("iteration_feedback")
 
 
 def _whole(feedback: Feedback) -> str:

@@ -26,8 +26,10 @@ from agentforge.store.layout import Home
 from agentforge.store.site import home_path
 from agentforge.store.user.day_cap import DayCap
 from agentforge.store.user.keys import KeyStore
+from agentforge.store.user.repositories import repository_at
 from agentforge.system import strict_yaml
 from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
+from agentforge.system.durations import parse_duration
 from agentforge.system.git.repository import Git
 from agentforge.system.visible import one_line
 from agentforge.system.yaml_places import line_of
@@ -36,7 +38,7 @@ from agentforge.tools.roots import Root, read_roots
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
 USER_KEYS = (
     *("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python"),
-    *("keep", "notify"),
+    *("keep", "notify", "max_wait"),
 )
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
@@ -87,6 +89,8 @@ class Own:
     """Whether code of repositories may run behind weak walls."""
     notify: Mapping[str, Any] = field(default_factory=dict)
     """How a person wants to be told that a task waits or is over."""
+    max_wait_s: int = 6 * 3600
+    """How long a provider whose quota is used up is waited for, before the person is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,7 @@ def read_settings(
     """The command line before the environment, before the user's file, before the repository's."""
     user, own = read_own_settings(home_path(environ) / "config.yaml")
     project = read_project_settings(git, base)
+    registered = repository_at(Home(home_path(environ)), git.top)
     refuse_higher_caps(project.get("limits", {}), user.get("limits", {}), SETTINGS_FILE)
     limits = {**project.get("limits", {}), **user.get("limits", {})}
     providers = known(environ, own.providers)
@@ -136,7 +141,7 @@ def read_settings(
         providers=providers,
         sandbox=sandbox or own.sandbox or project.get("sandbox") or "auto",
         project=project,
-        overrides=read_overrides(git, base),
+        overrides=read_overrides(git, base, registered.contracts_path if registered else ""),
         budget=_budget(limits, budget_usd),
         test_timeout_s=int(limits.get("test_timeout_s", 900)),
         own=own,
@@ -304,5 +309,6 @@ def _read_own(path: Path) -> tuple[dict[str, Any], Own]:
         KeepLimits(**theirs.get("keep", {})),
         walls.get("weak") == "allow",
         theirs.get("notify", {}),
+        Own().max_wait_s if "max_wait" not in theirs else parse_duration(theirs["max_wait"]) or 0,
     )
     return shared, own

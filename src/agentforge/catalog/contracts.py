@@ -3,14 +3,17 @@
 The only module that knows the JSON Schema library.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 import jsonschema_rs
 
 from agentforge.catalog.dialect import check_schema, compile_schema
 from agentforge.catalog.faults import did_you_mean
+from agentforge.catalog.rule_words import nearest_rule
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import PARTS, PREDICATES, Part, Predicate, part_of
 from agentforge.core.reply import Json
@@ -95,7 +98,7 @@ def compile_contract(document: object, source: str) -> Contract:
     if foreign := [rule for rule in rules if rule not in PREDICATES]:
         raise UsageError(
             f"{source}: validation names {str(foreign[0])!r}, which is no predicate"
-            f"{did_you_mean(str(foreign[0]), PREDICATES)}; known: {', '.join(PREDICATES)}."
+            f"{nearest_rule(str(foreign[0]))}; known: {', '.join(PREDICATES)}."
         )
     schema = check_schema(document.get("schema"), source)
     contract = Contract(
@@ -180,7 +183,18 @@ def _entry(value: object, path: _Path) -> str:
 
 
 def _validator(schema: Mapping[str, Json]) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
+    """Compiling takes milliseconds, and most values are held against a schema that others were held against
+    before.
+    """
+    try:
+        return _compiled(json.dumps(schema))
+    except (TypeError, RecursionError):  # no JSON: the library says why
+        return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
+
+
+@lru_cache(maxsize=256)
+def _compiled(schema: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(json.loads(schema), validate_formats=True)
 
 
 def _unfit(value: object) -> Iterator[_Fault]:

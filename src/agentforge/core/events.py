@@ -222,6 +222,14 @@ class BudgetRaised:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitLimitChanged:
+    """A person said how long a provider may be waited for."""
+
+    max_wait_s: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelChanged:
     """A person named another model for the rest of the task."""
 
@@ -229,6 +237,14 @@ class ModelChanged:
     by: str
     price: Price | None = None
     """What a call may cost from here on; None: nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class DefectNoted:
+    """A person found a fault in what was delivered."""
+
+    note: str
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +377,10 @@ class AskFailed(OfRun):
     retry: bool
     wait_s: int = 0
     """How long to wait before the next try, where the provider said so."""
+    at: int = 0
+    """When it failed, in seconds since 1970; 0: not known."""
+    until: int = 0
+    """When it is tried again, in seconds since 1970; 0: after the usual pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -507,6 +527,8 @@ OtherTaskEvent: TypeAlias = (
     | Resolved
     | BudgetRaised
     | ModelChanged
+    | WaitLimitChanged
+    | DefectNoted
     | Resumed
     | TaskAborted
     | TaskFailed
@@ -565,5 +587,5 @@ def event_to_json(event: Event) -> dict[str, Json]:
 
 def event_from_json(value: dict[str, Json]) -> Event:
     """Reads a recorded event; an unknown type raises `KeyError`, a wrong shape `ValueError`."""
-    kind = _BY_NAME[str(value["type"])]
-    return decode(kind, {key: part for key, part in value.items() if key != "type"})
+    fields = value.copy()
+    return decode(_BY_NAME[str(fields.pop("type"))], fields)

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from agentforge.core.calls import change_wait
 from agentforge.core.decisions import (
     Decisions,
     RunDecisions,
@@ -12,9 +13,26 @@ from agentforge.core.decisions import (
     send_back,
 )
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import BudgetRaised, LineExtended, ModelChanged, Resolved, TaskAborted
+from agentforge.core.events import (
+    BudgetRaised,
+    DefectNoted,
+    LineExtended,
+    ModelChanged,
+    Resolved,
+    TaskAborted,
+)
 from agentforge.core.examining import answered, is_about_checks
-from agentforge.core.inputs import Abort, ChangeModel, Extend, Message, Resolution, Resume, Revise
+from agentforge.core.inputs import (
+    Abort,
+    ChangeModel,
+    ChangeWait,
+    Extend,
+    Message,
+    NoteDefect,
+    Resolution,
+    Resume,
+    Revise,
+)
 from agentforge.core.iterating import approved, check_extends, decided, present, reopen_last
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.returns import reopen, wants_red
@@ -29,25 +47,29 @@ TOLD_CHARS = 4000
 
 
 def hear(decisions: Decisions, given: Message) -> str:
-    """What a person says."""
+    """What a person says, and what follows from it."""
     match given:
         case Resolution():
-            return resolve(decisions, given)
+            return _resolve(decisions, given)
         case Resume():
-            return resume(decisions, given)
+            return _resume(decisions, given)
         case Abort():
-            return abort(decisions, given)
+            return _abort(decisions, given)
         case ChangeModel():
-            return change_model(decisions, given)
+            return _change_model(decisions, given)
+        case ChangeWait():
+            return change_wait(decisions, given)
+        case NoteDefect():
+            return _note_defect(decisions, given)
         case Extend():
-            return extend(decisions, given)
+            return _extend(decisions, given)
         case Revise():
             return reopen_last(decisions, given)
         case _:
             assert_never(given)
 
 
-def resolve(decisions: Decisions, given: Resolution) -> str:
+def _resolve(decisions: Decisions, given: Resolution) -> str:
     """An answer: the first one counts, and takes the task back to work."""
     state = decisions.state
     found = next((item for item in state.escalations if item.id == given.escalation), None)
@@ -74,7 +96,7 @@ def resolve(decisions: Decisions, given: Resolution) -> str:
     return _go_on(decisions, given.by, found, given.answer)
 
 
-def resume(decisions: Decisions, given: Resume) -> str:
+def _resume(decisions: Decisions, given: Resume) -> str:
     """A halted task goes on, unless somebody owes it an answer."""
     state = decisions.state
     if not state.task_id or "draft" not in LEGAL_MOVES[state.status]:
@@ -95,7 +117,7 @@ def resume(decisions: Decisions, given: Resume) -> str:
     return _go_on(decisions, given.by, open_one)
 
 
-def abort(decisions: Decisions, given: Abort) -> str:
+def _abort(decisions: Decisions, given: Abort) -> str:
     """The end, from any state that has not ended; the work is kept."""
     if not decisions.state.task_id:
         raise StateInvalid("state_invalid: there is no task to abort.")
@@ -112,7 +134,7 @@ def abort(decisions: Decisions, given: Abort) -> str:
     return given.reason or "aborted by a person"
 
 
-def change_model(decisions: Decisions, given: ChangeModel) -> str:
+def _change_model(decisions: Decisions, given: ChangeModel) -> str:
     """Another model for the rest of the task: every call from here on."""
     state = decisions.state
     if not state.task_id or state.status == "completed":
@@ -123,7 +145,7 @@ def change_model(decisions: Decisions, given: ChangeModel) -> str:
     return f"the model is {given.model} from here on"
 
 
-def extend(decisions: Decisions, given: Extend) -> str:
+def _extend(decisions: Decisions, given: Extend) -> str:
     """The line gets longer; a task that was done goes on with the first stage that is new."""
     check_extends(decisions.state, given)
     done = decisions.state.status == "completed"
@@ -131,6 +153,17 @@ def extend(decisions: Decisions, given: Extend) -> str:
     if done:
         restart(decisions, given.by)
     return f"the task goes on to {given.pipeline.exit_stage}"
+
+
+def _note_defect(decisions: Decisions, given: NoteDefect) -> str:
+    """A fault that somebody found later. It changes nothing of the task: it is kept, and counted."""
+    if decisions.state.delivered is None:
+        raise StateInvalid(
+            "Only what was delivered can have a defect.",
+            "What is still under way is corrected with `agentforge continue` or a new request.",
+        )
+    decisions.tell(DefectNoted(given.note, given.by))
+    return "a defect was found in what was delivered"
 
 
 def _go_on(decisions: Decisions, by: str, escalation: Escalation | None = None, answer: str = "") -> str:

@@ -6,6 +6,7 @@ from agentforge.core.conditions import held, holds
 from agentforge.core.decisions import (
     FEEDBACK_LINES,
     RunDecisions,
+    ask_before,
     attempts_left,
     back_option,
     begin_review,
@@ -163,6 +164,21 @@ def accepted(own: RunDecisions, given: CommitMade) -> str:
     if position == len(pipeline.stages):
         return "the last stage is accepted"
     return go_to(own, pipeline.stages[position], given.tree)
+
+
+def begin(own: RunDecisions) -> str:
+    """The worktree stands and nobody is at work: the first stage begins whose artifacts are not all there."""
+    state = own.state
+    stage = remaining(state)
+    owed = {product.contract for product in stage.products}
+    if state.accepted:  # a task that was done goes further
+        go_to(own, stage, state.tree)
+    else:
+        handed_in = tuple(item.ref for item in state.imports if item.ref.contract in owed)
+        enter(own, stage, state.tree, drafts=handed_in)
+    if state.oversight == "supervised" and own.state.status != "blocked":
+        return ask_before(own, f"The task begins with stage {stage.name}.")
+    return "the worktree is ready"
 
 
 def go_to(own: RunDecisions, stage: Stage, tree: str) -> str:

@@ -32,13 +32,10 @@ def write_final(
 
 def keep_handed_over(files: TaskFiles, ref: ArtifactRef) -> None:
     """Copies a final that was handed over to a name of its own, before another one takes its place."""
-    final, place = (
-        files.final(ref.phase, ref.contract),
-        files.earlier_final(ref.phase, ref.contract, ref.version),
-    )
+    final = files.final(ref.phase, ref.contract)
     value = _load(final)
     if value is not None and digest_value(value) == ref.hash:
-        _replace(place, read_unlinked(final))
+        _replace(files.earlier_final(ref.phase, ref.contract, ref.version), read_unlinked(final))
 
 
 def read(files: TaskFiles, ref: ArtifactRef) -> dict[str, Json]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say, say_bold
+from agentforge.surfaces.cli.repo_option import here, repo_option
 
 if TYPE_CHECKING:
     from agentforge.app.catalogues import PipelineRow, ProjectCatalogue
@@ -31,6 +32,7 @@ def pipelines() -> None:
 
 
 @pipelines.command("list")
+@repo_option
 @json_option
 def list_(*, as_data: bool) -> int:
     """List the pipelines that a task can run here."""
@@ -70,6 +72,7 @@ def _fields(row: "PipelineRow") -> dict[str, object]:
 @pipelines.command("show")
 @click.argument("name")
 @click.option("--lane", help="Only this lane; all lanes by default.")
+@repo_option
 @json_option
 def show(*, name: str, lane: str | None, as_data: bool) -> int:
     """Draw the stages of pipeline NAME: the role, what it must produce, the gates, and the ways back."""
@@ -103,19 +106,26 @@ def show(*, name: str, lane: str | None, as_data: bool) -> int:
 
 @pipelines.command("validate")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@repo_option
 @json_option
 def validate(*, file: Path, as_data: bool) -> int:
-    """Check FILE as a project's own role, stage, pipeline, contract or stage configuration.
+    """Check FILE: a role, stage, pipeline, contract, tool, stage configuration, feedback or repos.yaml.
 
     The file is checked as it is on disk: on its own, and in every lane that uses it, together with the other
-    files of its repository. Its folder tells what kind of file it is, or else its contents.
+    files of its repository. Those that are broken themselves are named apart. Its folder tells what kind of
+    file it is, or else its contents.
     """
     from agentforge.app.catalogues import check_file
     from agentforge.surfaces.cli.printing import print_json, print_text
 
-    found = check_file(file, Path.cwd())
+    found = check_file(file, here())
     if as_data:
-        told = {"wrong": list(found.wrong), "warnings": list(found.warnings)}
+        told = {
+            "wrong": list(found.wrong),
+            "warnings": list(found.warnings),
+            "kept": list(found.kept),
+            "elsewhere": list(found.elsewhere),
+        }
         print_json({"file": str(file), "as": found.place, "valid": not found.wrong, **told})
     elif found.wrong:
         for fault in found.wrong:
@@ -124,15 +134,20 @@ def validate(*, file: Path, as_data: bool) -> int:
         valid = f"valid as {found.place}"
         said = "empty so far: every line is a comment" if found.says_nothing else valid
         print_text(f"{file}: {said}.")
+        if found.kept:
+            print_text(f"As in the packaged file, because this one does not say it: {'; '.join(found.kept)}.")
         for warning in found.warnings:
             print_text(f"warning: {warning}")
+    if not as_data:
+        for fault in found.elsewhere:
+            print_text(f"another file: {fault}")
     return 2 if found.wrong else 0
 
 
 def _catalogue_here() -> "ProjectCatalogue":
     from agentforge.app.catalogues import project_catalogue
 
-    found = project_catalogue(Path.cwd())
+    found = project_catalogue(here())
     if found.uncommitted:
         say(f"not committed, so not used: {', '.join(found.uncommitted)}", err=True)
     return found

@@ -1,12 +1,12 @@
 """`continue`, also called `resume`: a task that was stopped goes on."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from agentforge.surfaces.cli.flags import PermissionFlags, permission_flags, permissions_of
+from agentforge.surfaces.cli.flags import PermissionFlags, no_wait_option, permission_flags, permissions_of
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ started with.""",
     is_flag=True,
     help="Return while calls wait for a batch; with Temporal: do not follow.",
 )
+@no_wait_option
+@repo_option
 @click.option(
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
@@ -66,6 +68,7 @@ def resume(  # noqa: PLR0913 - the options of the command
     engine: "EngineName | None",
     take_over: bool,
     detach: bool,
+    no_wait: bool,
     as_data: bool,
     **allowed: Unpack[PermissionFlags],
 ) -> int:
@@ -82,7 +85,7 @@ def resume(  # noqa: PLR0913 - the options of the command
     if feedback is not None and not revise:
         raise click.UsageError("--feedback says what to change with --revise.")
     permissions = permissions_of(**allowed) if any(allowed.values()) else None
-    found = open_task(Path.cwd(), task)
+    found = open_task(here(), task)
     if take_over:
         for sentence in remote.take_over(found, engine):
             say(sentence, err=True)
@@ -94,9 +97,9 @@ def resume(  # noqa: PLR0913 - the options of the command
         _extend(found, extend_to)
     change = model_change(found, model, partial(say, err=True)) if model else None
     if detach and not remote.waits_by_batch(found):
-        problem = remote.hand_over(found, resume_with(change), permissions)
+        problem = remote.hand_over(found, resume_with(change, no_wait=no_wait), permissions)
         return tell_handed_over(found, problem, as_data=as_data)
-    work = partial(driving.resume, permissions=permissions, change=change, detach=detach)
+    work = partial(driving.resume, permissions=permissions, change=change, no_wait=no_wait, detach=detach)
     return drive_and_tell(found, work, as_data=as_data)
 
 

@@ -1,15 +1,22 @@
 """`start` and the six goals: a request becomes a task, and the task is driven."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import click
 
-from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, permissions_of
+from agentforge.surfaces.cli.flags import (
+    PermissionFlags,
+    at_terminal,
+    no_wait_option,
+    permission_flags,
+    permissions_of,
+)
+from agentforge.surfaces.cli.repo_option import default_base, here, inside, repo_option
 from agentforge.surfaces.cli.request import request_argument, request_of
 
 if TYPE_CHECKING:
+    from agentforge.app.tasks import OpenTask
     from agentforge.app.watching import Watching
     from agentforge.core.values import Oversight
     from agentforge.store.task.engine import EngineName
@@ -35,6 +42,7 @@ class StartFlags(PermissionFlags):
     batch: bool
     deadline: str | None
     detach: bool
+    no_wait: bool
     as_data: bool
     through: str | None
     skip_to: str | None
@@ -47,6 +55,7 @@ class StartFlags(PermissionFlags):
     supervised: bool
     interactive: bool
     approve: tuple[str, ...]
+    reworks: str | None
 
 
 def _start_flags(command: F) -> F:
@@ -95,7 +104,12 @@ def _start_flags(command: F) -> F:
             multiple=True,
             help="Ask you to approve what this stage made; design and commit mean spec and deliver.",
         ),
-        click.option("--base", metavar="REF", help="The commit to start from; HEAD by default."),
+        click.option("--reworks", metavar="TASK", help="Name the task whose result this one corrects."),
+        click.option(
+            "--base",
+            metavar="REF",
+            help="The commit to start from; HEAD by default, with --repo its default branch.",
+        ),
         click.option("--model", metavar="SPEC", help="PROVIDER:NAME for every call; your tiers by default."),
         click.option(
             "--sandbox",
@@ -124,6 +138,7 @@ def _start_flags(command: F) -> F:
             is_flag=True,
             help="With --batch: return while batches wait. With --engine temporal: do not follow.",
         ),
+        no_wait_option,
         click.option(
             "--json",
             "as_data",
@@ -133,7 +148,7 @@ def _start_flags(command: F) -> F:
     )
     for option in reversed(options):
         command = option(command)
-    return permission_flags(command)
+    return repo_option(permission_flags(command))
 
 
 @click.command(
@@ -157,12 +172,32 @@ touched and nothing is merged."""
 @click.option(
     "--pipeline", metavar="NAME", help="The pipeline to run; `agentforge pipelines list` shows all."
 )
+@click.option(
+    "--compare-to", metavar="TASK", help="Show beside this task how the new one went, once it is over."
+)
 @_start_flags
 def start(
-    *, words: tuple[str, ...], file: str | None, pipeline: str | None, **flags: Unpack[StartFlags]
+    *,
+    words: tuple[str, ...],
+    file: str | None,
+    pipeline: str | None,
+    compare_to: str | None,
+    **flags: Unpack[StartFlags],
 ) -> int:
     """Turn REQUEST into a verified branch, or one precise question."""
-    return _start(_asked(words, file, "start", flags), flags, pipeline=pipeline)
+    request = _asked(words, file, "start", flags)
+    if compare_to is None:
+        return _start(request, flags, pipeline=pipeline)
+    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.surfaces.cli.commands.compare import tell_comparison
+
+    if flags["as_data"]:
+        raise click.UsageError(
+            f"--compare-to is for people; with --json run `agentforge compare {compare_to} @1` once the task "
+            "is over."
+        )
+    other = open_task_or_branch(here(), compare_to)
+    return _start(request, flags, pipeline=pipeline, then=lambda task: tell_comparison(other, task))
 
 
 @click.command(
@@ -261,7 +296,7 @@ def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
     from agentforge.app.violations import check_violation
     from agentforge.store.site import Site
 
-    check_violation(Site.open(Path.cwd()), violation)
+    check_violation(Site.open(here()), violation)
     return _start(f"Fix {violation}", flags, goal="fix")
 
 
@@ -302,6 +337,7 @@ def _start(
     pipeline: str | None = None,
     goal: str | None = None,
     path: str | None = None,
+    then: "Callable[[OpenTask], None] | None" = None,
 ) -> int:
     from functools import partial
 
@@ -312,23 +348,24 @@ def _start(
     from agentforge.surfaces.cli.durations import seconds
     from agentforge.surfaces.cli.pages.events import line_of
 
-    site = Site.open(Path.cwd())
+    site = Site.open(here())
     dirty = site.git.is_dirty()
     options = starting.StartOptions(
         request,
-        base=flags["base"],
+        base=flags["base"] or default_base(site.git),
         lane=flags["lane"],
         model=flags["model"],
         sandbox=flags["sandbox"],
         budget_usd=flags["budget"],
         pipeline=goal or pipeline,
         asked_by=f"agentforge {goal}" if goal else "",
-        path=path,
+        path=None if path is None else inside(path),
         through=flags["through"],
         skip_to=flags["skip_to"],
         spec_file=flags["spec_file"],
         from_tests=flags["from_tests"],
         from_task=flags["from_task"],
+        reworks=flags["reworks"],
         mode=flags["mode"],
         permissions=permissions_of(
             flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
@@ -338,6 +375,7 @@ def _start(
         engine=flags["engine"],
         delivery="batch" if flags["batch"] else "live",
         deadline_s=seconds(flags["deadline"]) if flags["deadline"] else 0,
+        no_wait=flags["no_wait"],
     )
     remote.check_engine(options.engine, detach=flags["detach"] and not flags["batch"])
     notices: list[str] = []
@@ -367,4 +405,7 @@ def _start(
             )
 
     work = partial(driving.drive, detach=flags["detach"])
-    return drive_and_tell(task, work, as_data=flags["as_data"], opening=opening)
+    code = drive_and_tell(task, work, as_data=flags["as_data"], opening=opening)
+    if then is not None:
+        then(task)
+    return code
