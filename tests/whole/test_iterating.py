@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.surfaces.shapes import conform
 from tests.whole.checkouts import Done
 from tests.whole.full_plays import SECURITY, analyze, approves, entered, intake, spec, waits
 from tests.whole.plays import Entry, Play, finished
@@ -33,6 +34,7 @@ def test_a_design_is_revised_approved_and_built_by_commands_alone_and_nothing_is
     assert f"agentforge approve {task}" in shown.data["next"]
     assert FIRST in play.person.run("artifacts", "show", task).out
     again = play.person.run("feedback", task, WANTED, "--json")
+    conform("feedback", again.out)
     assert waits(again, "iteration")["question"]["text"].startswith("specification v2 is ready")
     assert "+Title: " + SECOND in play.person.run("escalations", "show", "ESC-002", "--task", task).out
     done = finished(play.person.run("approve", task, "--json"))
@@ -63,7 +65,7 @@ def refused(done: Done) -> str:
 
 def test_a_person_leaves_with_the_version_and_whoever_comes_later_is_told(play: Play) -> None:
     task = presented(play)
-    assert play.person.run("approve", task, "--exit", "--no-drive", "--json").code == 0
+    conform("approve", play.person.run("approve", task, "--exit", "--no-drive", "--json").out)
     assert "was already answered" in refused(
         play.person.run("resolve", "ESC-001", "--task", task, "--answer", "revise: more")
     )
@@ -87,7 +89,7 @@ def test_what_is_rejected_goes_back_one_stage_and_is_made_from_what_that_hands_o
     reason = "net is the wrong place for it"
     again = (analyze(expects=(reason,)), spec(SECOND, expects=(reason,)), approves("spec", SECURITY))
     task = presented(play, *again)
-    assert play.person.run("reject", task, reason, "--no-drive", "--json").code == 0
+    conform("reject", play.person.run("reject", task, reason, "--no-drive", "--json").out)
     shown = play.person.run("continue", task, "--json")
     assert "iteration 2 of 5" in waits(shown, "iteration")["question"]["text"]
     assert entered(play.top)[-5:] == [

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import named_task_argument, task_argument
 
 _CONTRACT = click.argument("contract", required=False)
@@ -33,6 +34,7 @@ A version is a draft, pending_review while you decide about it, approved, final 
 superseded by a later one.""",
 )
 @task_argument
+@repo_option
 @json_option
 def list_them(*, task: str | None, as_data: bool) -> int:
     """List every version of every document of TASK."""
@@ -40,7 +42,7 @@ def list_them(*, task: str | None, as_data: bool) -> int:
     from agentforge.app.versions import list_versions
     from agentforge.surfaces.cli.printing import print_json
 
-    rows = list_versions(open_task(Path.cwd(), task))
+    rows = list_versions(open_task(here(), task))
     if as_data:
         print_json(
             [
@@ -78,6 +80,7 @@ Without CONTRACT it is what the task presents, or ends in."""
 @task_argument
 @_CONTRACT
 @_VERSION
+@repo_option
 @json_option
 def show(*, task: str | None, contract: str | None, version: int | None, as_data: bool) -> int:
     """Print one document of TASK as it is on record."""
@@ -86,7 +89,7 @@ def show(*, task: str | None, contract: str | None, version: int | None, as_data
     from agentforge.app.versions import document_of, find_version
     from agentforge.surfaces.cli.printing import print_json
 
-    found = open_task(Path.cwd(), task)
+    found = open_task(here(), task)
     row = find_version(found, contract, version)
     document = document_of(found, row.ref)
     if as_data:
@@ -112,6 +115,7 @@ directory. A file that exists is not replaced."""
 @_CONTRACT
 @_VERSION
 @click.option("--to", "target", metavar="PATH", required=True, help="The file or directory to write.")
+@repo_option
 @json_option
 def export(*, task: str, contract: str | None, version: int | None, target: str, as_data: bool) -> int:
     """Copy documents of TASK out of its record."""
@@ -119,7 +123,7 @@ def export(*, task: str, contract: str | None, version: int | None, target: str,
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.printing import print_json
 
-    written = export_documents(open_task(Path.cwd(), task), contract, version, Path(target))
+    written = export_documents(open_task(here(), task), contract, version, Path(target))
     if as_data:
         print_json({"written": [str(path) for path in written]})
         return 0

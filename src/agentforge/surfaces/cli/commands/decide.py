@@ -1,9 +1,8 @@
 """`approve`, `reject` and `feedback`: a person decides about a version, and the task goes on."""
 
-from pathlib import Path
-
 import click
 
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import named_task_argument, task_argument
 
 _NO_DRIVE = click.option(
@@ -26,6 +25,7 @@ other version first. Then the task goes on, or is done if nothing comes after.""
 )
 @task_argument
 @click.option("--exit", "leave", is_flag=True, help="End the task here, with this version as its result.")
+@repo_option
 @_NO_DRIVE
 @_JSON
 def approve(*, task: str | None, leave: bool, no_drive: bool, as_data: bool) -> int:
@@ -34,7 +34,7 @@ def approve(*, task: str | None, leave: bool, no_drive: bool, as_data: bool) -> 
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.deciding import answer_and_drive
 
-    found = open_task(Path.cwd(), task)
+    found = open_task(here(), task)
     asked = decision_awaited(found)
     words = "exit" if leave else "approve"
     return answer_and_drive(found, asked.id, words, no_drive=no_drive, as_data=as_data)
@@ -50,6 +50,7 @@ result can only be approved or refused, the task ends and its work is kept."""
 )
 @named_task_argument
 @click.argument("reason", metavar="[REASON]", nargs=-1)
+@repo_option
 @_NO_DRIVE
 @_JSON
 def reject(*, task: str, reason: tuple[str, ...], no_drive: bool, as_data: bool) -> int:
@@ -58,7 +59,7 @@ def reject(*, task: str, reason: tuple[str, ...], no_drive: bool, as_data: bool)
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.deciding import answer_and_drive
 
-    found = open_task(Path.cwd(), task)
+    found = open_task(here(), task)
     asked = decision_awaited(found)
     words = " ".join(reason).strip()
     answer = f"reject: {words}" if words else "reject"
@@ -80,6 +81,7 @@ then judged and presented again."""
 @click.argument("words", metavar="[WORDS]", nargs=-1)
 @click.option("--file", metavar="FILE", help="Read the feedback from FILE; `-` is standard input.")
 @click.option("--edit", is_flag=True, help="Edit what is presented, instead of asking for changes.")
+@repo_option
 @_NO_DRIVE
 @_JSON
 def feedback(
@@ -93,7 +95,7 @@ def feedback(
 
     if sum((bool(words), file is not None, edit)) != 1:
         raise click.UsageError("Give one of WORDS, --file FILE and --edit.")
-    found = open_task(Path.cwd(), task)
+    found = open_task(here(), task)
     asked = decision_awaited(found)
     if edit:
         from agentforge.surfaces.cli.asking import edit_presented
