@@ -27,9 +27,9 @@ from agentforge.gates.finals import artifact_problems
 from agentforge.gates.predicates import unanswered
 from agentforge.gates.subject import Subject, fold
 from agentforge.store.task import artifacts
+from agentforge.store.task.confidence import taken_in
 from agentforge.system.canon import digest_value
 from agentforge.system.secrets.redact import redact
-from agentforge.store.task.confidence import taken_in
 from agentforge.tools.base import GitPort, ToolResult, Workbench
 from agentforge.tools.bridge import Bridge
 from agentforge.tools.run.running import ESCALATES, REOPEN, SUBMIT

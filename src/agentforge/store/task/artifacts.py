@@ -90,6 +90,7 @@ def inputs(spec: TaskSpec, started_at: str, engine: str) -> tuple[dict[str, Json
 
 def _write(path: Path, contract: str, phase: str, version: int, value: dict[str, Json]) -> ArtifactRef:
     kept = clean(readable(value))
+    assert isinstance(kept, dict)
     _replace(path, strict_yaml.dump(as_written(kept)).encode())
     return ArtifactRef(contract, phase, version, digest_value(kept))
 

@@ -60,7 +60,9 @@ def _with_confidence(document: dict[str, Json], spell: Callable[[Json], Any]) ->
     if not isinstance(questions, list):
         return document
     told = [
-        {**item, CONFIDENCE: spell(item[CONFIDENCE])} if isinstance(item, dict) and CONFIDENCE in item else item
+        {**item, CONFIDENCE: spell(item[CONFIDENCE])}
+        if isinstance(item, dict) and CONFIDENCE in item
+        else item
         for item in questions
     ]
     return {**document, _QUESTIONS: told}
