@@ -21,6 +21,7 @@ OPTIONS = {
     "--from-spec": ("spec_file", "spec.yaml"),
     "--from-tests": ("from_tests", "tests"),
     "--from-task": ("from_task", "task-1"),
+    "--reworks": ("reworks", "task-1"),
     "--base": ("base", "main"),
     "--model": ("model", "openai:NAME"),
     "--sandbox": ("sandbox", "landlock"),
@@ -28,7 +29,7 @@ OPTIONS = {
     "--engine": ("engine", "temporal"),
     "--deadline": ("deadline", "90m"),
 }
-FLAGS = {"--batch": "batch", "--detach": "detach", "--json": "as_data"}
+FLAGS = {"--batch": "batch", "--detach": "detach", "--no-wait": "no_wait", "--json": "as_data"}
 
 
 def parsed(name: str, *words: str) -> dict[str, object]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentforge.activities.act import ABOUT_THE_BASE
+from agentforge.activities.base_suite import measured_base
 from agentforge.activities.examining import judge_checks
 from agentforge.activities.kinds import kind_of_change, owes_failing_test
 from agentforge.activities.measure import compare_types
@@ -20,7 +21,7 @@ from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
 from agentforge.gates.change_kind import claimed, red_for_kind
 from agentforge.gates.documents import objects, texts
-from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
+from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled, unread_lines
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.named import NamedCase, named_flags
 from agentforge.gates.not_checked import outside_suite, suite_gaps
@@ -95,7 +96,7 @@ def run_red(world: World, state: RunView) -> Verdict:
     together = "green" in state.stage.gates  # tests and what they are about come from one stage
     # What was handed in with the request is in the tree already when the first stage begins.
     entry = state.base_tree if together or not state.accepted else entry_of(world, state)
-    baseline = world.baseline_record(state)
+    baseline = measured_base(world, state)
     case = RedCase(
         entry,
         state.tree,
@@ -139,7 +140,7 @@ def run_green(world: World, state: RunView) -> Verdict:
     if (refused := change.refusal()) is not None:
         return refused
     world.progress("running the whole suite on a pristine checkout")
-    baseline = world.baseline_record(state)
+    baseline = measured_base(world, state)
     documents = world.parts(state)
     changed = [
         change.path
@@ -245,6 +246,7 @@ def _facts(world: World, state: RunView) -> Facts:
         for item in state.accepted
         if item.skipped
     ]
+    remarks += unread_lines(state.pipeline)
     asked = [item for item in state.escalations if item.kind == "question" and item.answer]
     parts = world.parts(state)
     impacted = [str(item.get("path", "")) for item in objects(parts.get("analysis", {}), "impacted_files")]

@@ -67,9 +67,10 @@ def _perform_of_run(world: World, effect: RunEffect, state: RunView) -> Outcome:
             return assemble_step(world, state)
         case Ask():
             return ask_model(world, effect, state)
-        case Pause(seconds=seconds):
+        case Pause():
             # Nobody waits for the model of a task that is over.
-            (world.batch_outbox.off if world.batch_outbox is not None else threading.Event()).wait(seconds)
+            off = world.batch_outbox.off if world.batch_outbox is not None else threading.Event()
+            off.wait(effect.left(world.now()))
             return Elapsed()
         case Act():
             return act(world, effect, state)

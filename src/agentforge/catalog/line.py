@@ -24,7 +24,7 @@ _ABOUT_WORDS: frozenset[GateName] = frozenset({"contracts", "review"})
 Parts: TypeAlias = Callable[[str], Part | None]
 """What a contract is to the work."""
 
-_NOT_RULES = frozenset({"prompt", "description", "purpose"})
+_NOT_RULES = frozenset({"prompt", "description", "purpose", "optional_reviewers"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +132,8 @@ def with_panel(stage: Document, roles: Mapping[str, Role], source: str, parts: P
     if (author := stage["role"]) is not None:
         whole |= {"role_version": roles[author].version, "tier": roles[author].tier}
     whole.pop("arbiter", None)
+    if left := [name for name in stage.get("optional_reviewers", ()) if name not in named]:
+        whole["left_out"] = left
     if named:
         whole["reviewers"] = [_reviewer(roles[name], source, parts) for name in named]
         whole["gates"] = stage["gates"] if "review" in stage["gates"] else [*stage["gates"], "review"]

@@ -25,6 +25,7 @@ POLICIES = (
     "named",
     "places",
     "review_prompts",
+    "rules",
     "superseding",
     "wording",
 )

@@ -8,7 +8,16 @@
 from dataclasses import dataclass
 from typing import assert_never
 
-from agentforge.core.calls import answered, driver_started, landing, lose, queued, sending, trouble, was_late
+from agentforge.core.calls import (
+    answered,
+    driver_started,
+    landing,
+    lose,
+    queued,
+    sending,
+    trouble,
+    was_late,
+)
 from agentforge.core.decisions import (
     Decisions,
     RunDecisions,
@@ -44,6 +53,7 @@ from agentforge.core.inputs import (
     BaselineFailed,
     BaselineReady,
     ChangeModel,
+    ChangeWait,
     CheckRan,
     CommitMade,
     Create,
@@ -52,6 +62,7 @@ from agentforge.core.inputs import (
     Elapsed,
     Input,
     Judged,
+    NoteDefect,
     Outcome,
     OwedAgain,
     Parked,
@@ -62,7 +73,7 @@ from agentforge.core.inputs import (
 )
 from agentforge.core.machine import OUTCOMES, TERMINAL, check_place
 from agentforge.core.pending import pending
-from agentforge.core.people import abort, change_model, resolve, resume
+from agentforge.core.people import hear
 from agentforge.core.returns import edited_by_hand
 from agentforge.core.runs import WORKER
 from agentforge.core.state import State
@@ -92,7 +103,7 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
     return Decision(tuple(decisions.events), why)
 
 
-def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901  # one arm per input
+def _meaning(decisions: Decisions, given: Input, key: str) -> str:
     match given:
         case Create():
             return _create(decisions, given)
@@ -102,14 +113,8 @@ def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901
             return confuse(
                 decisions, f"{effect} is owed again, and its outcome is on record", _run_of(decisions, effect)
             )
-        case Resolution():
-            return resolve(decisions, given)
-        case Resume():
-            return resume(decisions, given)
-        case Abort():
-            return abort(decisions, given)
-        case ChangeModel():
-            return change_model(decisions, given)
+        case Resolution() | Resume() | Abort() | ChangeModel() | ChangeWait() | NoteDefect():
+            return hear(decisions, given)
         case AskStarted():
             return sending(decisions, given, key)
         case AskQueued():

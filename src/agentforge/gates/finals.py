@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agentforge.catalog.contracts import Contract, problems
 from agentforge.catalog.kinds import asked_for
-from agentforge.core.pipeline import Part
+from agentforge.core.pipeline import Part, Pipeline
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
 from agentforge.gates.examined import examined_lines
@@ -408,6 +408,15 @@ def not_run_lines(records: Mapping[str, Mapping[str, Json]]) -> list[str]:
         gaps = record.get("not_checked")
         lines |= {f"{name}: {why}": None for name, why in gaps.items()} if isinstance(gaps, dict) else {}
     return [*lines]
+
+
+def unread_lines(pipeline: Pipeline) -> list[str]:
+    """Who would have read the work, if the project had not left them out."""
+    return [
+        f"{stage.name} was not read by {name}: the project leaves this reviewer out"
+        for stage in pipeline.stages
+        for name in stage.left_out
+    ]
 
 
 def _not_configured(facts: Facts) -> list[str]:

@@ -41,19 +41,19 @@ class PristineRunner:
     """How long one test may take; 0: as long as fits the whole run."""
     runs: list[dict[str, Json]] = field(default_factory=list)
     """Every run so far, for the record."""
-    env_for: Callable[[str], Environment] | None = None
-    """The environment that a tree asks for, where that may be another than the base's."""
+    env_for: Callable[[str, Sequence[str]], Environment] | None = None
+    """The environment that a tree and these tests ask for, where that may be another than the base's."""
 
-    def env_of(self, tree: str) -> Environment:
+    def env_of(self, tree: str, ids: Sequence[str] = ()) -> Environment:
         """The environment in which a tree is run; `Unusable` or `UsageError` where it cannot be made."""
-        return self.env_for(tree) if self.env_for is not None else self.env
+        return self.env_for(tree, ids) if self.env_for is not None else self.env
 
     def run(self, tree: str, ids: Sequence[str] = (), watch: Watch | None = None) -> TestRun:
         """One run on a fresh checkout; whatever an earlier run left there is gone. One that was killed from
         outside says nothing, and is run once more.
         """
         try:
-            env = self.env_of(tree)
+            env = self.env_of(tree, ids)
         except Exhausted:
             raise
         except (Unusable, UsageError) as error:

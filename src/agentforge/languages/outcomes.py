@@ -8,6 +8,8 @@ from agentforge.core.reply import Json
 
 Outcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed", "missing"]
 Phase = Literal["collect", "setup", "call", "teardown"]
+NO_TESTS = "no tests were collected"
+"""What a run says that found nothing to run."""
 GOOD: frozenset[Outcome] = frozenset({"passed", "xfailed", "xpassed"})
 
 

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from agentforge.core.reply import Json
 from agentforge.languages.outcomes import (
+    NO_TESTS,
     Regression,
     TestResult,
     TestRun,
@@ -260,7 +261,7 @@ class _PytestRun:
         if doubt:
             return doubt if report.ended or report.tampered else f"{doubt} (exit code {done.code})"
         if not report.groups and not report.collect_errors:
-            return "no tests were collected"
+            return NO_TESTS
         return ""
 
 
@@ -357,11 +358,11 @@ def top_level_names(tree: Path, import_roots: Sequence[str]) -> list[str]:
     return sorted(name for name in found if name.isidentifier())
 
 
-def foreign(run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str]) -> list[str]:
+def foreign(run: TestRun, tree: Path, env: Environment, changed_paths: Sequence[str]) -> list[str]:
     """The changed modules that the run loaded from somewhere else than the judged tree: its outcomes are
     about other code.
     """
-    tree, env_source = tree.resolve(), env_source.resolve()
+    tree, env_source = tree.resolve(), env.source.resolve()
     elsewhere = {
         name: Path(path) for name, path in run.modules.items() if not Path(path).is_relative_to(tree)
     }

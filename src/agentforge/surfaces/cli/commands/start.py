@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import click
 
-from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, permissions_of
+from agentforge.surfaces.cli.flags import (
+    PermissionFlags,
+    at_terminal,
+    no_wait_option,
+    permission_flags,
+    permissions_of,
+)
 from agentforge.surfaces.cli.repo_option import default_base, here, inside, repo_option
 from agentforge.surfaces.cli.request import request_argument, request_of
 
@@ -34,12 +40,14 @@ class StartFlags(PermissionFlags):
     batch: bool
     deadline: str | None
     detach: bool
+    no_wait: bool
     as_data: bool
     through: str | None
     skip_to: str | None
     spec_file: str | None
     from_tests: str | None
     from_task: str | None
+    reworks: str | None
 
 
 def _start_flags(command: F) -> F:
@@ -70,6 +78,7 @@ def _start_flags(command: F) -> F:
         ),
         click.option("--from-tests", metavar="PATH", help="Take in these tests, beside a specification."),
         click.option("--from-task", metavar="TASK", help="Work from what an earlier task made and proved."),
+        click.option("--reworks", metavar="TASK", help="Name the task whose result this one corrects."),
         click.option(
             "--base",
             metavar="REF",
@@ -103,6 +112,7 @@ def _start_flags(command: F) -> F:
             is_flag=True,
             help="With --batch: return while batches wait. With --engine temporal: do not follow.",
         ),
+        no_wait_option,
         click.option(
             "--json",
             "as_data",
@@ -309,6 +319,7 @@ def _start(
         spec_file=flags["spec_file"],
         from_tests=flags["from_tests"],
         from_task=flags["from_task"],
+        reworks=flags["reworks"],
         mode=flags["mode"],
         permissions=permissions_of(
             flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
@@ -317,6 +328,7 @@ def _start(
         engine=flags["engine"],
         delivery="batch" if flags["batch"] else "live",
         deadline_s=seconds(flags["deadline"]) if flags["deadline"] else 0,
+        no_wait=flags["no_wait"],
     )
     remote.check_engine(options.engine, detach=flags["detach"] and not flags["batch"])
     notices: list[str] = []
