@@ -1,5 +1,6 @@
 """Everything an effect may touch, wired once per task."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -118,6 +119,11 @@ class World:
     """Whether a person said that code may run behind weak walls."""
     model_question: Callable[[], ModelQuestion | None] = lambda: None
     """What a person must be asked before any model is; None if nothing."""
+    now: Callable[[], float] = time.time
+    """The time, in seconds since 1970."""
+    _language: Language | None = field(default=None, init=False)
+    _plan: Plan | None = field(default=None, init=False)
+    _environment: Environment | None = field(default=None, init=False)
     _projects: tuple[Project, ...] | None = field(default=None, init=False)
     _environments: dict[str, Environment] = field(default_factory=dict, init=False)
     _baseline_record: BaselineRecord | None = field(default=None, init=False)

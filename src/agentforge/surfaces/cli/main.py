@@ -37,6 +37,13 @@ COMMANDS = {
     "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
     "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
     "fix": LazyCommand(f"{_HERE}.start:fix", "Fix one violation that a check has found"),
+    "check": LazyCommand(
+        f"{_HERE}.check:check",
+        "Check the code here: style, architecture, patterns, security and quality",
+    ),
+    "violations": LazyCommand(
+        f"{_HERE}.violations:violations", "List and show what checks have found, and decide what may stand"
+    ),
     "status": LazyCommand(
         f"{_HERE}.status:status", "List the tasks of this repository or of all, or show one"
     ),
