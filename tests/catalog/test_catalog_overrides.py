@@ -576,11 +576,6 @@ def test_all_mistakes_of_a_file_are_told_together() -> None:
             "orchestration:\n  reviews: [software_developer]",
             (":3: orchestration.reviews: software_developer: no stage",),
         ),
-        (
-            IMPLEMENT,
-            "pipeline:\n  accepts_external:\n    test_suite: {skips_to: green}\n  exit: {summary_template: s}",
-            (":5: pipeline.exit.summary_template: has",),
-        ),
     ],
 )
 def test_what_has_no_effect_yet_loads_with_a_warning_of_the_file_that_says_it(

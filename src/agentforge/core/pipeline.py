@@ -330,6 +330,8 @@ class Pipeline:
     """Whether it ends before the last stage of its line."""
     continues_with: str = ""
     """The pipeline that a task of this one can go on with."""
+    summary: str = ""
+    """How its end sums up what it hands over, with words in braces."""
     continue_prompt: str = ""
     """What a person is asked when a task of this one is done and can go on."""
     extends_to: tuple[str, ...] = ()
@@ -437,6 +439,7 @@ def pipeline_from_json(value: Mapping[str, Json]) -> Pipeline:
         ),
         ends_early=bool(value.get("ends_early", False)),
         continues_with=str(value.get("continues_with") or ""),
+        summary=str(value.get("summary") or ""),
         continue_prompt=" ".join(str(value.get("continue_prompt") or "").split()),
         extends_to=tuple(_texts(value.get("extends_to"))),
     )
