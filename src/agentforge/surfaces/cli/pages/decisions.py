@@ -33,7 +33,6 @@ def _way(state: State, waiting: Escalation, option: str) -> str:
         case "exit":
             return command("agentforge", "approve", task, "--exit")
         case "extend":
-            further = state.pipeline.extends_to[-1:]
-            return command("agentforge", "continue", task, "--extend-to", *further) if further else ""
+            return built_on(state) if state.pipeline.extends_to else ""
         case _:
             return command("agentforge", "resolve", waiting.id, "--task", task, "--answer", option)
