@@ -113,7 +113,7 @@ def _written(task: OpenTask, found: Reapplied, progress: Callable[[str], None]) 
     git, state = task.site.git, task.state
     target = git.tree_of(found.onto)
     if found.tree == target:
-        return _refused(found, "every change is there already")
+        return _refused(found, "it has every change of the task")
     if state.delivered is None:
         return _refused(
             found, "the task has delivered nothing, so there is no proof that could hold elsewhere"
@@ -140,7 +140,7 @@ def _new_branch(git: Git, name: str, commit: str) -> str:
     known = git.read_ref(ref)
     if known is not None and git.tree_of(known) != git.tree_of(commit):
         raise UsageError(
-            f"The branch {name} is there already, with other content.",
+            f"The branch {name} already exists, with other content.",
             f"`git branch -m {name} NEW-NAME` keeps it.",
         )
     if known is None:
