@@ -36,8 +36,6 @@ FLAGS = {
     "--json": "as_data",
     "--iterate": "iterate",
     "--no-iterate": "no_iterate",
-    "--supervised": "supervised",
-    "--interactive": "interactive",
 }
 SEVERAL = {"--iterate-at": ("iterate_at", "spec"), "--approve": ("approve", "design")}
 
@@ -74,6 +72,8 @@ def test_every_way_to_start_takes_the_same_options(command: str) -> None:
     plain = parsed(command, "x")
     for word, (name, value) in OPTIONS.items():
         assert parsed(command, "x", word, value) == {**plain, name: value}
+    for word in ("--supervised", "--interactive"):
+        assert parsed(command, "x", word) == {**plain, "oversight": word.removeprefix("--")}
     for word, (name, value) in SEVERAL.items():
         assert parsed(command, "x", word, value, word, "deliver") == {**plain, name: (value, "deliver")}
     if command in READS_A_FILE:

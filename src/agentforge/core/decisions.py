@@ -17,6 +17,7 @@ from agentforge.core.events import (
     StepOpened,
 )
 from agentforge.core.evolve import evolve
+from agentforge.core.lifecycle import check_lives
 from agentforge.core.machine import path
 from agentforge.core.pending import fits, worst_case
 from agentforge.core.pipeline import Stage, part_name, reviewer_name
@@ -50,7 +51,8 @@ class Decisions:
     def tell(self, *events: Event) -> None:
         """Takes events into the decision, and brings the state up to date with them."""
         for event in events:
-            self.state = evolve(self.state, event)
+            before, self.state = self.state, evolve(self.state, event)
+            check_lives(before, self.state)
             self.events.append(event)
 
     def move(self, target: Status) -> None:

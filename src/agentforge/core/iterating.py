@@ -183,7 +183,8 @@ def decided(decisions: Decisions, asked: Escalation, given: Resolution) -> str:
             f"{choice!r} is not possible at stage {own.stage.name}; possible are {', '.join(legal)}."
         )
     first = shown_of(own.run, own.stage)[0]
-    check_operation(own.state, first.contract, first.phase, choice)
+    if not all(ref in own.state.finals for ref in own.run.finals):  # else it is looked at again, and stays
+        check_operation(own.state, first.contract, first.phase, choice)
     feedback = given.feedback or (Feedback(words) if words else None)
     if choice == "revise" and feedback is None and not given.edited:
         raise StateInvalid(

@@ -43,16 +43,37 @@ decision is on record with its acceptance.
 
 
 def artifact_state(state: State, contract: str, phase: str) -> ArtifactState | None:
-    """Where the newest version of an artifact is; None while there is none."""
+    """Where the newest version of an artifact is; None while there is none. What was handed over stays final
+    when it is looked at again: another version of it has a life of its own.
+    """
     run = state.worker
-    if run is not None and run.point != "deliver" and _is_of(state, run, contract, phase):
-        under_way = _under_way(state, run)
-        if under_way != "draft" or any((ref.contract, ref.phase) == (contract, phase) for ref in run.drafts):
-            return under_way
+    if run is not None and run.point != "deliver" and (contract, phase) in _owed(state, run):
+        again = run.point == "commit" and all(ref in state.finals for ref in run.finals)
+        return "final" if again and run.finals else _under_way(state, run)
     newest = accepted_ref(state, contract, phase)
     if newest is None:
         return None
     return "final" if newest in state.finals else "approved"
+
+
+def check_lives(before: State, after: State) -> None:
+    """Raises `state_invalid` where an event took an artifact from one state to another that does not follow
+    it. A final is left where it is: what comes after it is another version.
+    """
+    if before.runs is after.runs and before.accepted is after.accepted:
+        return
+    products = (item for stage in after.pipeline.stages for item in stage.products)
+    for contract, phase in {(item.contract, item.phase) for item in products}:
+        was, now = artifact_state(before, contract, phase), artifact_state(after, contract, phase)
+        if was in (None, "final", now) or now is None:
+            continue
+        if now == "approved" and len(before.accepted) == len(after.accepted):
+            continue  # a draft was left: what was accepted before it counts again
+        if now not in TRANSITIONS[was]:
+            raise StateInvalid(
+                f"state_invalid: the {contract} of {after.task_id} cannot go from {was} to {now}; it can go "
+                f"to {', '.join(TRANSITIONS[was])}."
+            )
 
 
 def accepted_ref(state: State, contract: str, phase: str) -> ArtifactRef | None:
@@ -73,9 +94,10 @@ def check_operation(state: State, contract: str, phase: str, wanted: Operation) 
         )
 
 
-def _is_of(state: State, run: Run, contract: str, phase: str) -> bool:
-    products = state.pipeline.stage(run.stage).products
-    return any((product.contract, product.phase) == (contract, phase) for product in products)
+def _owed(state: State, run: Run) -> set[tuple[str, str]]:
+    """What the stage of a run owes; nothing where its lane was left."""
+    stages = [stage for stage in state.pipeline.stages if stage.name == run.stage]
+    return {(product.contract, product.phase) for stage in stages for product in stage.products}
 
 
 def _under_way(state: State, run: Run) -> ArtifactState:

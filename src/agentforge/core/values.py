@@ -186,7 +186,6 @@ class ArtifactRef:
 
 Oversight = Literal["autonomous", "supervised", "interactive"]
 """How often a person is asked: where the work is stuck; before every stage; before every step."""
-OVERSIGHTS: tuple[Oversight, ...] = get_args(Oversight)
 
 Choice = Literal["approve", "revise", "reject", "exit", "extend"]
 """What a person can decide about a version that is presented."""

@@ -52,8 +52,7 @@ class StartFlags(PermissionFlags):
     iterate: bool
     iterate_at: tuple[str, ...]
     no_iterate: bool
-    supervised: bool
-    interactive: bool
+    oversight: "Oversight | None"
     approve: tuple[str, ...]
     reworks: str | None
 
@@ -96,8 +95,12 @@ def _start_flags(command: F) -> F:
             help="Present versions of this stage alone; more than once for several.",
         ),
         click.option("--no-iterate", is_flag=True, help="Present nothing; go on when the gates pass."),
-        click.option("--supervised", is_flag=True, help="Ask you before every stage."),
-        click.option("--interactive", is_flag=True, help="Ask you before every step."),
+        click.option(
+            "--supervised", "oversight", flag_value="supervised", help="Ask you before every stage."
+        ),
+        click.option(
+            "--interactive", "oversight", flag_value="interactive", help="Ask you before every step."
+        ),
         click.option(
             "--approve",
             metavar="STAGE",
@@ -314,18 +317,13 @@ def _watching(flags: StartFlags) -> "Watching":
     """How closely the person wants to follow the task."""
     from agentforge.app.watching import Watching
 
-    if flags["supervised"] and flags["interactive"]:
-        raise click.UsageError("--interactive asks before every step, so leave --supervised out.")
-    oversight: Oversight = (
-        "interactive" if flags["interactive"] else "supervised" if flags["supervised"] else "autonomous"
-    )
     there = at_terminal() and not flags["as_data"] and not flags["non_interactive"] and not flags["detach"]
     return Watching(
         flags["iterate"],
         flags["iterate_at"],
         flags["no_iterate"],
         flags["approve"],
-        oversight,
+        flags["oversight"] or "autonomous",
         there,
     )
 
