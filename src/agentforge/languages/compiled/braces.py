@@ -21,6 +21,7 @@ _NO_CODE = re.compile(
     r"|`[^`]*(?:`|\Z)",
     re.DOTALL,
 )
+_BRACE = re.compile(r"[{}]")
 
 
 def code_of(text: str) -> str:
@@ -28,14 +29,16 @@ def code_of(text: str) -> str:
     return _NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
-def end_of_block(code: str, opened: int) -> int:
-    """Where the block ends whose brace is at `opened`; the end of the text where nothing closes it."""
-    depth = 0
-    for found in re.compile(r"[{}]").finditer(code, opened):
-        depth += 1 if found[0] == "{" else -1
-        if depth == 0:
-            return found.start()
-    return len(code)
+def blocks_of(code: str) -> dict[int, int]:
+    """Where each block ends, by the place of its opening brace; what nothing closes ends with the text."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for found in _BRACE.finditer(code):
+        if found[0] == "{":
+            opened.append(found.start())
+        elif opened:
+            ends[opened.pop()] = found.start()
+    return ends | dict.fromkeys(opened, len(code))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,9 @@ class Dialect:
     """How a language writes tests. Every pattern is about code, with strings and comments blank."""
 
     test: re.Pattern[str]
-    """From what marks a test to its opening brace. `name` is its name, `t` what it reports to."""
+    """From the mark that makes a test to its opening brace. `name` is its name, `t` what it reports to. Other
+    marks may stand before it, since the end of the last statement.
+    """
     scope: re.Pattern[str] | None
     """What a test may stand in, to its opening brace; `name` is part of the test's id."""
     outermost: bool
@@ -77,20 +82,31 @@ class Test:
 def tests_in(text: str, dialect: Dialect) -> list[Test]:
     """Every test of a file, in order."""
     code = code_of(text)
+    found = list(dialect.test.finditer(code))
+    if not found:
+        return []
+    ends = blocks_of(code)
     scopes = [
-        (found["name"], found.end() - 1, end_of_block(code, found.end() - 1))
-        for found in (dialect.scope.finditer(code) if dialect.scope else ())
+        (scope["name"], scope.end() - 1, ends[scope.end() - 1])
+        for scope in (dialect.scope.finditer(code) if dialect.scope else ())
     ]
-    tests = []
-    for found in dialect.test.finditer(code):
-        opened = found.end() - 1
-        around = [name for name, begins, ends in scopes if begins < found.start() and opened < ends]
-        above = around if dialect.outermost else around[1:]
-        known = found.groupdict().get("t") or "t"
-        tests.append(
-            Test("::".join((*above, found["name"])), found.start(), opened, end_of_block(code, opened), known)
-        )
-    return tests
+    return [_test(code, each, ends, scopes, dialect) for each in found]
+
+
+def _test(
+    code: str,
+    found: re.Match[str],
+    ends: dict[int, int],
+    scopes: list[tuple[str, int, int]],
+    dialect: Dialect,
+) -> Test:
+    opened = found.end() - 1
+    around = [name for name, begins, over in scopes if begins < found.start() and opened < over]
+    above = around if dialect.outermost else around[1:]
+    before = max(code.rfind(mark, 0, found.start()) for mark in ";{}")
+    start = before + 1 + len(code[before + 1 : found.start()]) - len(code[before + 1 : found.start()].lstrip())
+    known = found.groupdict().get("t") or "t"
+    return Test("::".join((*above, found["name"])), start, opened, ends[opened], known)
 
 
 def _named(text: str, dialect: Dialect, identity: str) -> Test | None:
@@ -113,10 +129,10 @@ def liveness_of(text: str, dialect: Dialect, identity: str) -> Liveness:
     test = _named(text, dialect, identity)
     if test is None:
         return Liveness(doubt="is not in the text of its file, so nobody knows whether it can fail")
-    code = code_of(text)[test.start : test.end + 1]
-    if dialect.asserts.search(code):
+    code = code_of(text)
+    if dialect.asserts.search(code, test.start, test.end):
         return Liveness()
-    if dialect.helps is not None and dialect.helps.search(code):
+    if dialect.helps is not None and dialect.helps.search(code, test.opened, test.end):
         return Liveness(doubt="has no assertion of its own; what it calls may have one")
     return Liveness(refused="it asserts nothing")
 

@@ -2,13 +2,16 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentforge.languages.compiled.braces import Dialect, tests_in
+from agentforge.languages.compiled.kit import Checker, Commands, Kit, Row
 from agentforge.languages.compiled.running import Bench, Judged, covers, first_line, placed, warmed
+from agentforge.languages.described import Read, decode, words
 from agentforge.languages.reports.ends import Canaries, Program
 from agentforge.languages.reports.go_events import broken_files, read_go
 
@@ -143,3 +146,75 @@ def _package(bench: Bench, found: dict[str, Any]) -> _Package:
 
 def _is_beside(path: str, folder: str) -> bool:
     return str(PurePosixPath(path).parent) == (folder or ".")
+
+
+# ------------------------------------------------------------------ the language as data
+
+
+def _variables(env: Path, out: Path) -> Mapping[str, str]:
+    return {
+        "GOCACHE": f"{out}/gocache",
+        "GOMODCACHE": f"{env}/gomod",
+        "GOPATH": f"{env}/go",
+        "GOFLAGS": "-modcacherw" if out == env else "-mod=vendor" if (env / "vendored").exists() else "",
+        "GOPROXY": "https://proxy.golang.org" if out == env else "off",
+        "GOTOOLCHAIN": "local",
+        "GOENV": "off",
+        "GOTELEMETRY": "off",
+        "CGO_ENABLED": "0" if shutil.which("gcc") is None else "1",
+    }
+
+
+def _setup(read: Read, paths: Sequence[str]) -> Commands:
+    """Modules from the proxy, unless they lie in the tree; then everything that tests need is compiled."""
+    needs = re.search(r"^\s*require\b", decode(read("go.mod")), re.MULTILINE) is not None
+    vendored = any(path.startswith("vendor/") for path in paths)
+    download = (("go", "mod", "download"),) if needs and not vendored else ()
+    return (*download, ("go", "list", "-e", "-test", "-deps", "-export", "-f", "{{.Name}}", "./..."))
+
+
+def _vet(bench: Bench, said: str) -> Iterator[Row]:
+    for line in said.splitlines():
+        if found := re.match(r"(?:vet: )?(?P<file>[^\s:#]+\.go):(?P<line>\d+):(?:\d+:)? (?P<said>.*)", line):
+            yield bench.relative(found["file"]), "vet", f"{found['line']}: {found['said']}"
+
+
+def _unformatted(bench: Bench, said: str) -> Iterator[Row]:
+    for line in said.splitlines():
+        if line.endswith(".go"):
+            yield bench.relative(line.strip()), "gofmt", "1: it is not formatted as gofmt does"
+
+
+def _is_test(path: str) -> bool:
+    return path.endswith("_test.go")
+
+
+KIT = Kit(
+    name="Go",
+    suffixes=(".go",),
+    runner="go test",
+    markers=words("go.mod go.work"),
+    locks=words("go.sum go.work.sum"),
+    settings=frozenset(),
+    sections={name: lambda text: text for name in ("go.work", "go.env", "vendor/modules.txt")},
+    test_globs=("**/*_test.go", "**/testdata/**"),
+    is_test=_is_test,
+    dialect=DIALECT,
+    missing_names=re.compile(r"undefined|not declared by package|has no field or method|is not in std|no required module"),
+    command=lambda *_: ("go", "test", "./..."),
+    starts=("go",),
+    setup=_setup,
+    variables=_variables,
+    places=("proxy.golang.org", "sum.golang.org", "storage.googleapis.com"),
+    judge=judge,
+    held_out="held_out_by_agentforge_test.go",
+    doubts=(
+        (re.compile(r"\btesting\.|\bflag\.Lookup|\bos\.Args"), "knows that it is tested, or looks into the process that it runs in"),
+        (re.compile(r"\bos\.Exit\(|\bsyscall\.|\bruntime\.(?:Goexit|Caller)"), "looks into the process that it runs in, or ends it"),
+    ),
+    checkers=(
+        Checker("gofmt", ("gofmt", "-l", "{files}"), _unformatted),
+        Checker("go vet", ("go", "vet", "./..."), _vet),
+    ),
+    not_run=(("benchmarks", "they are no tests"),),
+)

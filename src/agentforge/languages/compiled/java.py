@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from agentforge.languages.compiled.braces import Dialect, tests_in
+from agentforge.languages.compiled.kit import Commands, Kit
 from agentforge.languages.compiled.running import Bench, Judged, covers, first_line
+from agentforge.languages.described import Read, words
 from agentforge.languages.outcomes import Outcome
 from agentforge.languages.reports.ends import Canaries, End, Program, numbered
 from agentforge.languages.reports.junit_xml import Case, UnreadableReport, read_junit
@@ -19,10 +21,10 @@ from agentforge.languages.reports.junit_xml import Case, UnreadableReport, read_
 _ANNOTATION = r"@\w+(?:\.\w+)*(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*"
 DIALECT = Dialect(
     test=re.compile(
-        rf"(?:{_ANNOTATION})*?@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b"
-        rf"(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*(?:{_ANNOTATION})*"
+        r"@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b"
+        rf"(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*(?:{_ANNOTATION}){{0,9}}"
         r"(?:(?:public|protected|private|static|final|synchronized|abstract)\s+)*"
-        r"(?:<[^<>]*>\s*)?[\w.<>\[\],?\s]+?\s(?P<name>\w+)\s*\([^()]*\)\s*(?:throws\s+[\w.,\s]+)?\{"
+        r"(?:<[^<>]*>\s*)?[\w.<>\[\],?\s]{1,200}?\s(?P<name>\w+)\s*\([^()]{0,2000}\)\s*(?:throws\s[\w.,\s]{1,300})?\{"
     ),
     scope=re.compile(r"\b(?:class|interface|record|enum)\s+(?P<name>\w+)[^{};]*\{"),
     outermost=False,
@@ -214,3 +216,86 @@ def broken_files(bench: Bench, printed: str) -> dict[str, str]:
         elif last and (more := _MORE.match(line)) is not None and more["said"] not in last[-1]:
             last[-1] += f" {' '.join(more['said'].split())}"
     return {path: "\n".join(lines) for path, lines in found.items()}
+
+
+# ------------------------------------------------------------------ the language as data
+
+
+def _variables(env: Path, out: Path) -> Mapping[str, str]:
+    return {
+        "AGENTFORGE_M2": f"{env}/m2",
+        "AGENTFORGE_MACHINE_M2": str(_machine_repository()),
+        "GRADLE_USER_HOME": f"{env}/gradle" if out == env else f"{out}/gradle",
+        "MAVEN_OPTS": f"-Duser.home={out}",
+        "MAVEN_SKIP_RC": "1",
+    }
+
+
+def _machine_repository() -> Path:
+    """What Maven downloaded for the person before: packages, and nothing that is secret."""
+    return Path.home() / ".m2/repository"
+
+
+def _command(_read: Read, paths: Sequence[str]) -> tuple[str, ...]:
+    if "pom.xml" in paths:
+        return ("mvn", "test")
+    return ("./gradlew" if "gradlew" in paths else "gradle", "test")
+
+
+def _setup(read: Read, paths: Sequence[str]) -> Commands:
+    """First from Maven's usual place, as far as that can be reached; then all must come from what is here."""
+    if _command(read, paths)[0] != "mvn":
+        return ((_command(read, paths)[0], "--no-daemon", "testClasses"),)
+    start = ("mvn", "-B", "-ntp", "-s", "{settings}", "-Dmaven.test.failure.ignore=true", "-Dstyle.color=never")
+    # A repository that is a folder may be asked without a network, too.
+    return ((*start, "-fn", "test"), (*start, "-o", "-Daether.offline.protocols=file", "test"))
+
+
+def _is_test(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return path.endswith(".java") and (
+        "/src/test/" in f"/{path}" or name.endswith(("Test.java", "Tests.java", "TestCase.java", "IT.java"))
+    )
+
+
+_PLUGIN = re.compile(r"<plugin>(?:(?!</plugin>).)*?maven-(?:surefire|failsafe|compiler)-plugin.*?</plugin>", re.DOTALL)
+_PROPERTY = re.compile(r"<((?:maven\.test\.|surefire\.|skip|argLine|groups|excludedGroups|test)[\w.]*)>.*?</\1>", re.DOTALL)
+
+
+def _of_pom(text: str) -> object:
+    """What of a project's file decides how tests run."""
+    plugins = [" ".join(found.split()) for found in _PLUGIN.findall(text)]
+    return plugins, [found[0] for found in _PROPERTY.finditer(text)]
+
+
+KIT = Kit(
+    name="Java",
+    suffixes=(".java",),
+    runner="JUnit",
+    markers=words("pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts"),
+    locks=words("gradle.lockfile"),
+    build_files=words("gradle.properties libs.versions.toml gradle-wrapper.properties"),
+    settings=words("maven.config jvm.config extensions.xml junit-platform.properties testng.xml"),
+    sections={"pom.xml": _of_pom, **{name: lambda text: text for name in ("build.gradle", "build.gradle.kts")}},
+    test_globs=("**/src/test/**",),
+    is_test=_is_test,
+    dialect=DIALECT,
+    missing_names=MISSING_NAMES,
+    command=_command,
+    starts=("mvn", "mvnw", "gradle", "gradlew"),
+    setup=_setup,
+    variables=_variables,
+    places=("repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "services.gradle.org"),
+    judge=judge,
+    held_out="HeldOutByAgentforgeTest.java",
+    doubts=(
+        (re.compile(r"\bgetStackTrace\(|Class\.forName\(\s*$|\bsurefire\b|\bjava\.class\.path\b"), "knows that it is tested, or looks into the process that it runs in"),
+        (re.compile(r"\bSystem\.exit\(|\.halt\(|addShutdownHook|\bsetAccessible\("), "looks into the process that it runs in, or ends it"),
+    ),
+    read=lambda: {
+        name: path
+        for name, path in (("settings", maven_settings()), ("machine", _machine_repository()))
+        if path.exists()
+    },
+    not_run=(("integration tests of Failsafe", "only the phase `test` is run"),),
+)

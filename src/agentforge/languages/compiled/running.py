@@ -10,7 +10,8 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -110,10 +111,14 @@ class Judge(Protocol):
         """Of the tests that these ids, files or folders cover; None: of all."""
 
 
+BenchOf = Callable[[Path, Path], Bench]
+"""Makes the bench of a run from its copy of the tree and the folder that it may write to."""
+
+
 def run_tests(  # noqa: PLR0913 - the facts of one run
     judge: Judge,
-    is_test: "IsTest",
-    bench_of: "BenchOf",
+    is_test: Callable[[str], bool],
+    bench_of: BenchOf,
     tree: Path,
     *,
     ids: Sequence[str],
@@ -121,31 +126,25 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     scratch: Path,
 ) -> TestRun:
     """What each test did. `scratch` is a folder of ours outside the tree; what is made there is removed."""
-    scratch.mkdir(parents=True, exist_ok=True)
-    place = Path(tempfile.mkdtemp(prefix="run-", dir=scratch)).resolve()
-    try:
-        bench = bench_of(copy_of(tree.resolve(), place / "tree"), _made(place / "out"))
-        (bench.out / "tmp").mkdir(exist_ok=True)
+    with in_a_copy(tree, scratch, bench_of) as bench:
         began = time.monotonic()
         found = _Rounds(judge, is_test, bench, command)
         found.go(ids)
         return found.as_run((*command, *ids), tuple(ids), round((time.monotonic() - began) * 1000))
+
+
+@contextmanager
+def in_a_copy(tree: Path, scratch: Path, bench_of: BenchOf) -> Iterator[Bench]:
+    """A copy of a checkout, links as links and without git's own files, for as long as it is needed."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix="run-", dir=scratch)).resolve()
+    try:
+        (place / "out/tmp").mkdir(parents=True)
+        without_git = shutil.ignore_patterns(".git")
+        shutil.copytree(tree.resolve(), place / "tree", symlinks=True, ignore=without_git)
+        yield bench_of(place / "tree", place / "out")
     finally:
         remove_tree(place)
-
-
-class IsTest(Protocol):
-    """Whether a file is one of tests alone, which can be set aside."""
-
-    def __call__(self, path: str, /) -> bool:
-        """By its path."""
-
-
-class BenchOf(Protocol):
-    """Makes the bench of a run in these two folders."""
-
-    def __call__(self, tree: Path, out: Path, /) -> Bench:
-        """With its variables and its time."""
 
 
 def warmed(bench: Bench, folder: str) -> Path:
@@ -158,21 +157,10 @@ def warmed(bench: Bench, folder: str) -> Path:
     return own
 
 
-def copy_of(tree: Path, place: Path) -> Path:
-    """A copy of a checkout, links as links, without git's own files."""
-    shutil.copytree(tree, place, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-    return place
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    return folder
-
-
 @dataclass(slots=True)
 class _Rounds:
     judge: Judge
-    is_test: IsTest
+    is_test: Callable[[str], bool]
     bench: Bench
     command: Sequence[str]
     results: dict[str, TestResult] = field(default_factory=dict)

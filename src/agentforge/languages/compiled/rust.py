@@ -4,21 +4,23 @@ setting of the project decides what runs it.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentforge.languages.compiled.braces import Dialect, tests_in
+from agentforge.languages.compiled.kit import Checker, Commands, Kit, Row
 from agentforge.languages.compiled.running import Bench, Judged, covers, first_line, warmed
+from agentforge.languages.described import Read, decode, read_toml, table, words
 from agentforge.languages.reports.ends import Canaries, End, Program
 from agentforge.languages.reports.libtest import read_libtest, read_list
 
 _MARK = r"#\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]\s*"
 DIALECT = Dialect(
     test=re.compile(
-        rf"(?:{_MARK})*?#\[(?:\w+::)*test\b[^\[\]]*\]\s*(?:{_MARK})*"
-        r"(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?(?:unsafe\s+)?fn\s+(?P<name>\w+)\s*\(\s*\)\s*(?:->[^{;]+)?\{"
+        rf"#\[(?:\w+::)*test\b[^\[\]]*\]\s*(?:{_MARK}){{0,9}}"
+        r"(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?(?:unsafe\s+)?fn\s+(?P<name>\w+)\s*\(\s*\)\s*(?:->[^{;]{1,300})?\{"
     ),
     scope=re.compile(r"\bmod\s+(?P<name>\w+)\s*\{"),
     outermost=True,
@@ -184,3 +186,117 @@ def _id(bench: Bench, root: str, name: str) -> str:
             if (bench.tree / file).is_file():
                 return "::".join((file, *modules[count:], test))
     return "::".join((root, *modules, test))
+
+
+# ------------------------------------------------------------------ the language as data
+
+
+def _variables(env: Path, out: Path) -> Mapping[str, str]:
+    own = env if out == env else out
+    return {
+        "CARGO_HOME": f"{env}/cargo",
+        "CARGO_TARGET_DIR": f"{own}/target",
+        "CARGO_NET_OFFLINE": "false" if out == env else "true",
+        # What the project's settings would put around the compiler.
+        "RUSTC_WRAPPER": "",
+        "RUSTC_WORKSPACE_WRAPPER": "",
+        "CARGO_TERM_COLOR": "never",
+        "CARGO_INCREMENTAL": "0",
+    }
+
+
+def _command(read: Read, _paths: Sequence[str]) -> tuple[str, ...]:
+    data = read_toml(decode(read("Cargo.toml")))
+    return ("cargo", "test", "--workspace") if data and "workspace" in data else ("cargo", "test")
+
+
+def _setup(read: Read, paths: Sequence[str]) -> Commands:
+    """Packages from the index; then everything that tests need is compiled."""
+    locked = ("--locked",) if "Cargo.lock" in paths else ()
+    return (("cargo", "fetch", *locked), (*_command(read, paths), "--no-run", *locked))
+
+
+def _is_test(path: str) -> bool:
+    *folders, name = path.split("/")
+    return path.endswith(".rs") and (
+        "tests" in folders or name in ("tests.rs", "test.rs") or name.endswith(("_test.rs", "_tests.rs"))
+    )
+
+
+def _clippy(bench: Bench, said: str) -> Iterator[Row]:
+    for found in _messages(said):
+        message = found.get("message") if found.get("reason") == "compiler-message" else None
+        spans = [span for span in message.get("spans", ()) if span.get("is_primary")] if isinstance(message, dict) else []
+        if isinstance(message, dict) and spans and message.get("level") in ("warning", "error"):
+            code = str((message.get("code") or {}).get("code") or message["level"])
+            place = spans[0]
+            yield bench.relative(_place(place)), code, f"{place.get('line_start', 0)}: {message.get('message', '')}"
+
+
+def _unformatted(bench: Bench, said: str) -> Iterator[Row]:
+    for line in said.splitlines():
+        if line.endswith(".rs"):
+            yield bench.relative(line.strip()), "rustfmt", "1: it is not formatted as rustfmt does"
+
+
+def _of_manifest(text: str) -> object:
+    """What of a manifest decides how tests are built and run."""
+    data = read_toml(text)
+    if data is None:
+        return "unreadable"
+    profiles = table(data, "profile")
+    return (
+        data.get("test"),
+        {key: table(data, "lib").get(key) for key in ("test", "harness", "path")},
+        [(each.get("name"), each.get("test"), each.get("harness")) for each in _tables(data.get("bin"))],
+        {key: profiles.get(key) for key in ("test", "dev")},
+        {key: table(data, "package").get(key) for key in ("autotests", "autobins", "build")},
+    )
+
+
+def _tables(value: object) -> list[dict[str, object]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _has(*names: str) -> Any:  # noqa: ANN401 - a predicate of a folder
+    return lambda tree: any((tree / name).is_file() for name in names)
+
+
+KIT = Kit(
+    name="Rust",
+    suffixes=(".rs",),
+    runner="cargo test",
+    markers=frozenset({"Cargo.toml"}),
+    locks=frozenset({"Cargo.lock"}),
+    build_files=words("build.rs rust-toolchain rust-toolchain.toml"),
+    settings=frozenset(),
+    sections={
+        "Cargo.toml": _of_manifest,
+        **{name: lambda text: text for name in (".cargo/config.toml", ".cargo/config")},
+    },
+    test_globs=("**/tests/**", "**/tests.rs", "**/test.rs", "**/*_test.rs", "**/*_tests.rs"),
+    is_test=_is_test,
+    dialect=DIALECT,
+    missing_names=re.compile(rf"\b(?:{'|'.join(sorted(MISSING_NAMES))})\b"),
+    command=_command,
+    starts=("cargo",),
+    setup=_setup,
+    variables=_variables,
+    places=("index.crates.io", "static.crates.io", "crates.io"),
+    judge=judge,
+    held_out="held_out_by_agentforge.rs",
+    doubts=(
+        (re.compile(r"cfg!?\s*\(\s*(?:not\s*\(\s*)?test\b|\benv::args|current_exe"), "knows that it is tested, or looks into the process that it runs in"),
+        (re.compile(r"process::(?:exit|abort)|from_raw_fd|\bpanic::(?:set_hook|catch_unwind)"), "looks into the process that it runs in, or ends it"),
+    ),
+    checkers=(
+        Checker("rustfmt", ("cargo", "fmt", "--all", "--check", "--", "-l"), _unformatted, _has("rustfmt.toml", ".rustfmt.toml")),
+        Checker(
+            "clippy",
+            ("cargo", "clippy", "--offline", "--all-targets", "--message-format=json"),
+            _clippy,
+            _has("clippy.toml", ".clippy.toml"),
+        ),
+    ),
+    not_run=(("examples of documentation", "they are programs of their own, which are not built"),),
+)
