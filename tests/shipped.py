@@ -30,4 +30,5 @@ def read_what_is_shipped() -> None:
                     reader()
     for rule in redact._RULES:
         re.compile(rule.pattern)
-    re.compile(redact._LONG_WORD)
+    for shapes in redact._LONG_WORD:
+        re.compile(shapes)

@@ -115,7 +115,7 @@ def bench(tmp_path: Path) -> Bench:
         lambda _key, _given: (),
         lambda: "head",
     )
-    world._environment = site.runner.env
+    world._environments["Python"] = site.runner.env
     baseline: dict[str, Json] = {
         "tests": TestRun((), "ran").to_json(),
         "flaky": [],
@@ -386,7 +386,7 @@ def test_a_type_checker_that_is_configured_and_not_installed_is_asked_about_and_
     bare = tmp_path / "bare"
     bare.mkdir()
     (bare / "python").symlink_to(sys.executable)
-    bench.world._environment = replace(bench.site.runner.env, program=bare / "python")
+    bench.world._environments["Python"] = replace(bench.site.runner.env, program=bare / "python")
     base, tree = (bench.site.tree({"mypy.ini": MYPY}, on) for on in (bench.state.base_tree, bench.state.tree))
     state = replace(bench.state, base_tree=base)
     asked = take_baseline(bench.world, state)

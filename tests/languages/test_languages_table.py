@@ -32,10 +32,6 @@ def test_a_repository_has_the_languages_of_its_code_the_largest_first_and_perhap
     assert [language.name for language in table.languages_of(paths, (PYTHON, OTHER))] == names
 
 
-def test_a_repository_without_code_is_taken_for_the_default() -> None:
-    assert table.main_language(["README.md"]) is table.DEFAULT
-
-
 def test_a_file_in_no_known_language_has_no_facts_and_breaks_nothing() -> None:
     text = "fn main() { eval(x) }\n"
     assert not table.is_source("main.zz")
@@ -67,7 +63,6 @@ from agentforge.tools.look.source import NOISE
 
 text = "import helper\\n\\ndef test_f():\\n    if a: assert helper\\n"
 assert [each.name for each in table.languages_of(["a.py", "b.other", "c.other"])] == ["Other", "Python"]
-assert table.main_language(["c.other"]).name == "Other"
 assert table.without_suffix("pkg/test_a.other") == "pkg/test_a"
 assert ".other_cache" in NOISE
 assert [each.name for each in symbols.outline(text, "test_a.other")] == ["test_f"]

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import UsageError
+from agentforge.languages import set_up
 from agentforge.languages.generated import lay_generated
-from agentforge.languages.python import detect, environment, indexes, set_up
+from agentforge.languages.python import detect, environment, indexes
 from agentforge.languages.python.interpreter import find_interpreter, find_uv
 from agentforge.languages.values import Environment, Plan
 from agentforge.sandbox.base import Confinement, Sandbox

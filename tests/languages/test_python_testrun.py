@@ -447,22 +447,21 @@ def test_the_same_holds_inside_real_walls(tree: Path, env: Environment, tmp_path
     assert [run.results["test_a.py::test_reads"].outcome for run in results] == ["passed"] * 2
 
 
-def test_modules_from_elsewhere_are_foreign(tree: Path, go: Run, tmp_path: Path) -> None:
+def test_modules_from_elsewhere_are_foreign(tree: Path, env: Environment, go: Run, tmp_path: Path) -> None:
+    env = replace(env, source=tmp_path / "source")
     for root in (tree, tmp_path / "source"):
         write(root, src__app__core="VALUE = 1", src__app__init="", src__other="")
     write(tree, test_a="from app import core\nimport other\ndef test_a(): pass\n")
     changed = ["src/app/core.py", "src/app/unused.py", "README.md"]
     run = go()
     assert run.modules["app.core"] == str((tree / "src/app/core.py").resolve())
-    assert foreign(run, tree, tmp_path / "source", changed) == []
+    assert foreign(run, tree, env, changed) == []
     write(tree, conftest=f"import sys\nsys.path.insert(0, {str(tmp_path / 'source' / 'src')!r})\n")
-    assert foreign(go(), tree, tmp_path / "source", changed) == ["src/app/core.py"]
+    assert foreign(go(), tree, env, changed) == ["src/app/core.py"]
     installed = tmp_path / "site-packages"
     write(installed, app__core="VALUE = 2", app__init="", other="")
     write(tree, conftest=f"import sys\nsys.path.insert(0, {str(installed)!r})\n")
-    assert foreign(
-        go(), tree, tmp_path / "source", [*changed, "src/app/__init__.py", "src/app/other.py"]
-    ) == [
+    assert foreign(go(), tree, env, [*changed, "src/app/__init__.py", "src/app/other.py"]) == [
         "src/app/core.py",
         "src/app/__init__.py",
     ]

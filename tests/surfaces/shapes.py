@@ -90,6 +90,12 @@ OF_A_FINISHED_TASK = (
     ("context", ("context", "--step", "2", "--text"), 0),
     ("verify", ("verify", "@1"), 0),
     ("report", ("report",), 0),
+    ("audit", ("audit", "--format", "html"), 0),
+    ("compare", ("compare", "@1", "@1"), 0),
+    ("metrics", ("metrics", "--by", "repo"), 0),
+    ("defect", ("defect", "@1", "--note", "greets twice"), 0),
+    ("verify", ("verify", "@1"), 0),
+    ("audit", ("audit", "--format", "json"), 0),
     ("cost", ("cost",), 0),
     ("cost", ("cost", "@1", "--by", "model"), 0),
     ("pipelines list", ("pipelines", "list"), 0),
@@ -134,7 +140,18 @@ ELSEWHERE = frozenset(
             "merge",
             "discard",
         ),
-        *("trees list", "clean", "models test", "auth login", "doctor", "demo", "setup"),
+        *(
+            "repo add",
+            "repo list",
+            "repo remove",
+            "trees list",
+            "clean",
+            "models test",
+            "auth login",
+            "doctor",
+            "demo",
+            "setup",
+        ),
     }
 )
 """Held to their schemas by tests that run them anyway."""

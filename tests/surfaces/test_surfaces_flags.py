@@ -21,6 +21,7 @@ OPTIONS = {
     "--from-spec": ("spec_file", "spec.yaml"),
     "--from-tests": ("from_tests", "tests"),
     "--from-task": ("from_task", "task-1"),
+    "--reworks": ("reworks", "task-1"),
     "--base": ("base", "main"),
     "--model": ("model", "openai:NAME"),
     "--sandbox": ("sandbox", "landlock"),

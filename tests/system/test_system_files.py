@@ -80,7 +80,7 @@ def test_a_full_disk_is_one_sentence_with_the_next_step() -> None:
     with Path("/dev/full").open("wb", buffering=0) as file, pytest.raises(Unusable) as caught:
         append_durable(file.fileno(), b"x" * 10_000)
     assert caught.value.sentence == "The disk is full."
-    assert caught.value.next_step == "Free some space, then `agentforge continue`."
+    assert caught.value.next_step == "Free some space, and try again."
 
 
 def test_a_file_that_may_not_grow_fails_and_leaves_no_temporary(tmp_path: Path) -> None:

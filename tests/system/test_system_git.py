@@ -299,7 +299,7 @@ def test_a_disk_that_fails_git_is_told_as_such(
     (tmp_path / "git").write_text(f"#!/bin/sh\necho 'error: unable to write file x: {bad}' >&2\nexit 128\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    with pytest.raises(Unusable, match="then `agentforge continue`"):
+    with pytest.raises(Unusable, match="and try again"):
         repo.hash_blob(b"x")
 
 

@@ -1,15 +1,20 @@
 """Secrets go, ordinary text stays."""
 
+import itertools
+import re
 import time
 
 import pytest
 
 from agentforge.system.secrets.known import remember
 from agentforge.system.secrets.redact import redact
+from agentforge.system.secrets.shapes import LONG_WORDS
 from agentforge.system.secrets.stream import MOST_HELD, redact_stream
 from tests.depth import SOAK
 from tests.rows import every
 from tests.system.made_up_secrets import NAMED, ORDINARY, PARTS, PEM, RANDOM, SECRETS, SHORT
+
+_numbers = itertools.count()
 
 
 @every(("kind", "secret"), SECRETS)
@@ -60,7 +65,7 @@ def test_a_key_cut_off_before_its_end_goes_too() -> None:
 )
 def test_time_grows_with_length_only(unit: str) -> None:
     def cost(length: int) -> float:
-        text = unit * (length // len(unit))
+        text = f"{next(_numbers)}\n{unit * (length // len(unit))}"  # never one that was looked at before
         started = time.process_time()
         redact(text)
         return time.process_time() - started
@@ -97,3 +102,27 @@ def test_a_known_key_inside_of_another_keys_block_does_not_hide_the_block() -> N
         "\n".join(f"{at}: {line}" for at, line in enumerate(block.split("\n"))),
     ):
         assert not [line for line in body if line in redact(spelled)[0]], spelled
+
+
+def test_a_text_that_was_harmless_is_looked_at_again_once_the_process_holds_a_key() -> None:
+    text = (
+        "what a step shows, " * 20
+        + "violet-harbour-lantern is a plain word until somebody's key is that word"
+    )
+    assert redact(text) == redact(text) == (text, 0)
+    remember("violet-harbour-lantern")
+    assert redact(text) == (text.replace("violet-harbour-lantern", "[REDACTED:key]"), 1)
+
+
+def test_no_shape_of_a_long_word_spans_a_quotation_mark() -> None:
+    # Where one stands, the search for the shapes ends.
+    assert not [
+        kind for kind, shape in LONG_WORDS.items() if '"' in shape or re.search(r"\[\^|\.[*+{]", shape)
+    ]
+
+
+@every(("kind", "secret"), SECRETS)
+def test_a_known_form_is_found_between_quotation_marks_and_beside_hashes(kind: str, secret: str) -> None:
+    digest = "5f16b7b2a9cbe3d1" * 4
+    line = f'["{digest}","{{}}","{digest}"]'
+    assert redact(line.format(secret)) == (line.format(f"[REDACTED:{kind}]"), 1)

@@ -55,8 +55,11 @@ SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
 def bridge_of(world: World, state: RunView) -> Bridge:
     """The role's way to the tools in this stage."""
-    red, kind = record_refs(state).get("red", ""), allowed_now(state).kind
-    return world.once("bridge", state.run.label, red, kind, make=lambda: _bridge(world, state))
+    return world.once("bridge", *_bridge_hangs_on(state), make=lambda: _bridge(world, state))
+
+
+def _bridge_hangs_on(state: RunView) -> tuple[str, str, str]:
+    return state.run.label, record_refs(state).get("red", ""), allowed_now(state).kind
 
 
 def _bridge(world: World, state: RunView) -> Bridge:
@@ -119,12 +122,18 @@ def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:
     """What is kept beside a context for those who look at it: why each block is there, and what is sent
     before them.
     """
+    why: dict[str, Json] = {block.name: block.why for block in packed.blocks if block.why}
+    tools = world.once("specs", *_bridge_hangs_on(state), make=lambda: _keep_specs(world, state))
+    return {"tools": tools, **({"why": why} if why else {})}
+
+
+def _keep_specs(world: World, state: RunView) -> str:
+    """Where the pack has what the role is told of its tools."""
     specs: list[Json] = [
         {"name": spec.name, "description": spec.description, "schema": {**spec.schema}}
         for spec in bridge_of(world, state).specs()
     ]
-    why: dict[str, Json] = {block.name: block.why for block in packed.blocks if block.why}
-    return {"tools": world.pack.put_json(specs), **({"why": why} if why else {})}
+    return world.pack.put_json(specs)
 
 
 def _view(world: World, state: RunView) -> StepView:

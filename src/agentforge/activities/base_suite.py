@@ -1,17 +1,19 @@
 """The suite on the base: run once for a commit, an environment and a command, and kept for later tasks."""
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agentforge.activities.world import World
+from agentforge.activities.world import BaselineRecord, World
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.gates.documents import texts
 from agentforge.gates.pristine import PristineRunner
+from agentforge.languages.merged import merged_checks, merged_runs
 from agentforge.languages.outcomes import GOOD, TestRun, rerun_flaky
+from agentforge.languages.repository import Project
+from agentforge.languages.table import is_source
+from agentforge.languages.values import CheckRun
 from agentforge.store.baselines import keep, read_kept
-
-NO_TESTS = "no tests were collected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,57 @@ class BaseSuite:
 
 
 def run_base_suite(world: World, state: State) -> BaseSuite:
+    """The suites of the projects that the work touches, each run or kept by itself."""
+    every = world.projects(state)
+    if len(every) == 1:
+        return _suite_of(world, state, None)
+    scope = world.scope(state)
+    suites = [_suite_of(world, state, each) for each in scope]
+    return BaseSuite(
+        merged_runs([(each.name, suite.tests) for each, suite in zip(scope, suites, strict=True)]),
+        frozenset().union(*(suite.flaky for suite in suites)),
+        tuple(row for suite in suites for row in suite.runs),
+        is_kept=all(suite.is_kept for suite in suites),
+    )
+
+
+def measured_base(world: World, state: State) -> BaselineRecord:
+    """What was measured on the base of all projects that the work touches: what is on record, and of those
+    that it touched later, what is measured now.
+    """
+    record = world.baseline_record(state)
+    later = [each for each in world.scope(state) if record.projects and each.name not in record.projects]
+    if not later:
+        return record
+    suites = {each.name: _suite_of(world, state, each) for each in later}
+    return replace(
+        record,
+        tests=merged_runs([("", record.tests), *((name, suite.tests) for name, suite in suites.items())]),
+        flaky=record.flaky.union(*(suite.flaky for suite in suites.values())),
+        lint=merged_checks(
+            [("", record.lint), *((each.name, _lint_of(world, state, each)) for each in later)]
+        ),
+    )
+
+
+def _lint_of(world: World, state: State, project: Project) -> CheckRun:
+    """What the linter of a project finds on the base; once a task."""
+    runner = world.pristine_runner(state, project)
+    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_source(entry.path)]
+
+    def lint() -> CheckRun:
+        place = world.workspace.pristine(state.base_tree, state.base_commit)
+        return runner.language.runs.lint(world.sandbox, runner.env, place, paths)
+
+    return world.once("lint", state.base_tree, project.name, make=lint)
+
+
+def _suite_of(world: World, state: State, project: Project | None) -> BaseSuite:
     """What was kept, else the whole suite, and what failed again."""
-    runner = world.pristine_runner(state)
-    folder = world.cache / runner.env.key / "baselines"
-    about = _about(runner, state.base_tree)
+    runner = world.pristine_runner(state, project)
+    own = runner.env.parts[project.name][1] if project is not None else runner.env
+    folder = world.cache / own.key / "baselines"
+    about = _about(replace(runner, env=own), state.base_tree)
     kept = _read(read_kept(folder, about))
     if kept is not None and _still_fails(runner, state.base_tree, kept):
         world.progress("the tests of the base were run for an earlier task; their outcomes are used")

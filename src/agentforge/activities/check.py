@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentforge.activities.base_suite import measured_base
 from agentforge.activities.measure import compare_types
 from agentforge.activities.world import World
 from agentforge.core.inputs import CheckRan
@@ -99,7 +100,7 @@ def _syntax(world: World, state: State) -> CheckDigest:
 
 
 def _lint(world: World, state: State) -> CheckDigest | str:
-    before = after = world.baseline_record(state).lint
+    before = after = measured_base(world, state).lint
     if before.status == "ran":
         place, changed = world.workspace.pristine(state.tree, state.base_commit), _changed(world, state)
         after = world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
@@ -141,7 +142,7 @@ def _suite_files(world: World, state: State, changed: list[str]) -> list[str]:
 def _at_risk(world: World, state: State, changed: list[str]) -> tuple[str, ...]:
     is_test, paths = world.is_test(state), world.code(state)
     # What gave tests on the base may be no test file: examples in documentation are tests of its code.
-    base = world.baseline_record(state).tests
+    base = measured_base(world, state).tests
     known = {identity.partition("::")[0] for identity in base.results} | set(base.collect_errors)
     # A file that is called like a test and gave none is not part of the suite.
     tests = [path for path in paths if path in known or (not known and is_test(path) and is_run(path))]
@@ -152,7 +153,7 @@ def _new_failures(world: World, state: State, run: TestRun, superseded: frozense
     """Failures that the base did not have; an old one is not this change's sin. Of a test that was given up,
     what is to be done with it.
     """
-    baseline = world.baseline_record(state)
+    baseline = measured_base(world, state)
     old = {
         identity for identity, result in baseline.tests.results.items() if result.outcome not in GOOD
     } | baseline.flaky

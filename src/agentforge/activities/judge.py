@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentforge.activities.act import ABOUT_THE_BASE
+from agentforge.activities.base_suite import measured_base
 from agentforge.activities.examining import judge_checks
 from agentforge.activities.kinds import kind_of_change, owes_failing_test
 from agentforge.activities.measure import compare_types
@@ -95,7 +96,7 @@ def run_red(world: World, state: RunView) -> Verdict:
     together = "green" in state.stage.gates  # tests and what they are about come from one stage
     # What was handed in with the request is in the tree already when the first stage begins.
     entry = state.base_tree if together or not state.accepted else entry_of(world, state)
-    baseline = world.baseline_record(state)
+    baseline = measured_base(world, state)
     case = RedCase(
         entry,
         state.tree,
@@ -139,7 +140,7 @@ def run_green(world: World, state: RunView) -> Verdict:
     if (refused := change.refusal()) is not None:
         return refused
     world.progress("running the whole suite on a pristine checkout")
-    baseline = world.baseline_record(state)
+    baseline = measured_base(world, state)
     documents = world.parts(state)
     changed = [
         change.path

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from agentforge.activities.base_suite import measured_base
 from agentforge.activities.world import World
 from agentforge.core.pipeline import CheckName
 from agentforge.core.state import State
@@ -24,7 +25,7 @@ _BESIDE = 3
 
 def conformance(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     """The project's own linter: what is new since the base."""
-    before = world.baseline_record(state).lint
+    before = measured_base(world, state).lint
     if before.status != "ran":
         return _absent(f"no linter: {before.reason}")
     now = world.language(state).runs.lint(

@@ -30,6 +30,7 @@ from agentforge.core.errors import UserError
 from agentforge.core.inputs import Elapsed, Outcome, Unclassified
 from agentforge.core.state import RunView, State
 from agentforge.core.values import OfRun
+from agentforge.system.files import exhausted
 from agentforge.system.secrets.redact import redact
 
 
@@ -44,7 +45,9 @@ def perform(world: World, effect: Effect, state: State) -> Outcome:
     except UserError:
         raise
     # the border where an effect becomes an outcome: halt when confused
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
+        if isinstance(error, OSError) and (trouble := exhausted(error)) is not None:
+            raise trouble from error
         return Unclassified(f"{effect.key}: {type(error).__name__}: {redact(str(error))[0][:500]}")
 
 

@@ -4,19 +4,19 @@ first model calls.
 
 from collections.abc import Sequence
 
-from agentforge.activities.base_suite import NO_TESTS, BaseSuite, run_base_suite
+from agentforge.activities.base_suite import BaseSuite, run_base_suite
 from agentforge.activities.measure import leave_out, left_out
 from agentforge.activities.task_permissions import WEAK_ADVICE, WEAK_QUESTION
 from agentforge.activities.world import World
 from agentforge.core.effects import Prepare
-from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.errors import Exhausted, Unusable, UsageError
 from agentforge.core.inputs import BaselineFailed, BaselineReady, Prepared
 from agentforge.core.pipeline import CheckName
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Baseline
 from agentforge.gates.ratchets import incomplete, with_leave
-from agentforge.languages.outcomes import GOOD, TestRun
+from agentforge.languages.outcomes import GOOD, NO_TESTS, TestRun
 from agentforge.languages.table import is_source
 from agentforge.languages.values import CheckRun
 from agentforge.sandbox.base import is_weak
@@ -84,6 +84,8 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     try:
         world.progress("building the project's environment")
         environment = world.environment(state)
+    except Exhausted:
+        raise
     except (Unusable, UsageError) as error:
         return BaselineFailed(error.sentence, error.next_step)
     suite = run_base_suite(world, state)
@@ -116,6 +118,8 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
         "kept": suite.is_kept,
         "environment": environment.key,
     }
+    if len(world.projects(state)) > 1:
+        record["projects"] = [each.name for each in world.scope(state)]
     ref = world.pack.put_json(record)
     world.pack.sync()
     summary = _summary(suite, passing)

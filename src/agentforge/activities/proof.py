@@ -4,6 +4,7 @@ the checks of the test files, and what people and reviewers must rule on.
 
 from dataclasses import replace
 
+from agentforge.activities.base_suite import measured_base
 from agentforge.activities.measure import compare_types
 from agentforge.activities.world import World
 from agentforge.core.reply import Json
@@ -50,7 +51,7 @@ def _unclean(world: World, state: RunView, case: RedCase, red_tree: str) -> list
     is_test = world.is_test(state)
     changes = world.workspace.git.diff_names(case.entry_tree, red_tree)
     paths = [change.path for change in changes if change.status != "D" and is_test(change.path)]
-    before = world.baseline_record(state).lint
+    before = measured_base(world, state).lint
     after = CheckRun(before.status, before.reason)
     if before.status == "ran":
         place = world.workspace.pristine(red_tree, state.base_commit)

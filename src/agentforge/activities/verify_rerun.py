@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from agentforge.activities.base_suite import measured_base
 from agentforge.activities.examining import judge_checks
 from agentforge.activities.findings import Finding
 from agentforge.activities.judge import run_green, run_red
@@ -68,7 +69,7 @@ def _as_judged(moments: list[Moment], gate: str, record: Mapping[str, Any], worl
 
 def _base_again(world: World, state: State) -> Finding:
     world.progress("running the tests on the base again")
-    recorded = world.baseline_record(state)
+    recorded = measured_base(world, state)
     run = world.pristine_runner(state).run(state.base_tree)
     if run.status != "ran" and recorded.tests.results:
         return Finding("base again", ok=False, text=f"not run: {run.reason}")

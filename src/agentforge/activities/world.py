@@ -20,10 +20,20 @@ from agentforge.core.state import RunView, State
 from agentforge.core.values import ArtifactRef
 from agentforge.gates.pristine import PristineRunner, time_of_one
 from agentforge.languages.imports import ImportGraph
+from agentforge.languages.joined import joined_language
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.port import Language
 from agentforge.languages.reach import Reach, change_facts
-from agentforge.languages.table import is_code, main_language
+from agentforge.languages.repository import (
+    Project,
+    asked_about,
+    find_projects,
+    joined_environment,
+    joined_plan,
+    restricted,
+    touched,
+)
+from agentforge.languages.table import is_code
 from agentforge.languages.values import CheckRun, Environment, Plan
 from agentforge.models.router import Router
 from agentforge.sandbox.base import Sandbox
@@ -34,6 +44,7 @@ from agentforge.store.task import artifacts
 from agentforge.store.task.lines import readable
 from agentforge.store.task.pack import Pack
 from agentforge.store.user.code_facts import KeptFacts
+from agentforge.system.git.repository import Change
 from agentforge.system.signatures import SigningKey
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.roots import Root
@@ -61,6 +72,8 @@ class BaselineRecord:
     tests: TestRun
     flaky: frozenset[str]
     lint: CheckRun
+    projects: tuple[str, ...] = ()
+    """The projects that were measured, where the repository has several."""
 
 
 @dataclass(slots=True)
@@ -103,9 +116,8 @@ class World:
     """Whether a person said that code may run behind weak walls."""
     model_question: Callable[[], ModelQuestion | None] = lambda: None
     """What a person must be asked before any model is; None if nothing."""
-    _language: Language | None = field(default=None, init=False)
-    _plan: Plan | None = field(default=None, init=False)
-    _environment: Environment | None = field(default=None, init=False)
+    _projects: tuple[Project, ...] | None = field(default=None, init=False)
+    _environments: dict[str, Environment] = field(default_factory=dict, init=False)
     _baseline_record: BaselineRecord | None = field(default=None, init=False)
     _code: dict[str, str] | None = field(default=None, init=False)
     _index: CodeIndex | None = field(default=None, init=False)
@@ -121,87 +133,136 @@ class World:
         if reset.salvage:
             self.progress(f"What differed in the worktree was saved as {reset.salvage}.")
 
+    def projects(self, state: State) -> tuple[Project, ...]:
+        """The projects of this repository, read from the base commit; the largest first."""
+        if self._projects is None:
+            self._projects = self._found(state.base_tree, self._paths(state))
+        return self._projects
+
+    def _found(self, tree: str, paths: Sequence[str]) -> tuple[Project, ...]:
+        git = self.workspace.git
+        found = find_projects(lambda path: git.read_blob(tree, path), paths, self.settings)
+        roots = self.settings.get("import_roots")
+        if not roots:
+            return found
+        return (replace(found[0], plan=replace(found[0].plan, import_roots=tuple(roots))), *found[1:])
+
+    def scope(self, state: State, *paths: str) -> tuple[Project, ...]:
+        """The projects that the work so far touches, and these paths; before it touches any, those that were
+        measured at the start, or that the request is about.
+        """
+        every = self.projects(state)
+        if len(every) == 1:
+            return every
+        changes = self.workspace.git.diff_names(state.base_tree, state.tree)
+        changed = [change.path for change in changes]
+        found = (*(touched(every, changed) or self._first(state, every)), *touched(every, paths))
+        names = {each.name for each in found}
+        return tuple(each for each in every if each.name in names)
+
+    def _first(self, state: State, every: tuple[Project, ...]) -> tuple[Project, ...]:
+        if state.baseline is None:
+            return asked_about(every, state.request, self._paths(state))
+        value: Any = self.pack.get_json(state.baseline.ref)
+        return tuple(each for each in every if each.name in value.get("projects", [every[0].name]))
+
     def language(self, state: State) -> Language:
-        """The language whose tests decide about this repository."""
-        if self._language is None:
-            self._language = main_language(self._paths(state))
-        return self._language
+        """What answers for the projects of this repository, those that the work touches first."""
+        scope = {each.name for each in self.scope(state)}
+        return joined_language(sorted(self.projects(state), key=lambda each: each.name not in scope))
 
     def _paths(self, state: State) -> list[str]:
         return [entry.path for entry in self.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"]
 
     def plan(self, state: State) -> Plan:
-        """How this project is set up and tested, read from the base commit."""
-        if self._plan is None:
-            self._plan = self._planned(state, state.base_tree, self._paths(state))
-        return self._plan
-
-    def _planned(self, state: State, tree: str, paths: Sequence[str]) -> Plan:
-        git, projects = self.workspace.git, self.language(state).projects
-        found = projects.detect(lambda path: git.read_blob(tree, path), paths, self.settings)
-        roots = self.settings.get("import_roots")
-        return replace(found, import_roots=tuple(roots)) if roots else found
+        """How the projects of this repository are set up and tested, read from the base commit."""
+        return joined_plan(self.projects(state))
 
     def environment(self, state: State) -> Environment:
         """The task's environment: from the cache, or built now."""
-        if self._environment is None:
-            self._environment = self._built(state, state.base_tree, self.plan(state))
-        return self._environment
+        return self.environment_of(state, state.base_tree)
 
-    def environment_of(self, state: State, tree: str) -> Environment:
-        """The environment that a tree asks for: the base's, unless what that is built from differs."""
-        changes = self.workspace.git.diff_names(state.base_tree, tree)
-        before = self.plan(state)
-        if not any(change.status != "M" or change.path in before.lock_files for change in changes):
-            return self.environment(state)
-        return self.once("environment", tree, make=lambda: self._environment_of(state, tree, before))
+    def environment_of(self, state: State, tree: str, ids: Sequence[str] = ()) -> Environment:
+        """The environment that a tree and these tests ask for: of each project that the work touches, the
+        base's, unless what that is built from differs.
+        """
+        scope = self.scope(state, *(identity.partition("::")[0] for identity in ids))
+        changes = self.workspace.git.diff_names(state.base_tree, tree) if tree != state.base_tree else []
+        parts = {each.name: self._environment_of(state, each, tree, changes) for each in scope}
+        return joined_environment(parts, self.projects(state))
 
-    def _environment_of(self, state: State, tree: str, before: Plan) -> Environment:
-        git, projects = self.workspace.git, self.language(state).projects
-        paths = [entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"]
-        after = self._planned(state, tree, paths)
-        then = projects.lock_hash(before, lambda path: git.read_blob(state.base_tree, path))
-        now = projects.lock_hash(after, lambda path: git.read_blob(tree, path))
-        if then == now:
-            return self.environment(state)
+    def _environment_of(
+        self, state: State, project: Project, tree: str, changes: Sequence[Change]
+    ) -> Environment:
+        locks = {project.whole(path) for path in project.plan.lock_files}
+        if not any(change.status != "M" or change.path in locks for change in changes):
+            return self._base_environment(state, project)
+        return self.once(
+            "environment", tree, project.name, make=lambda: self._changed_environment(state, project, tree)
+        )
+
+    def _base_environment(self, state: State, project: Project) -> Environment:
+        if project.name not in self._environments:
+            self._environments[project.name] = self._built(state, state.base_tree, project)
+        return self._environments[project.name]
+
+    def _changed_environment(self, state: State, project: Project, tree: str) -> Environment:
+        paths = [entry.path for entry in self.workspace.git.ls_tree(tree) if entry.kind == "blob"]
+        after = next((each for each in self._found(tree, paths) if each.name == project.name), project)
+        if self._lock_hash(project, state.base_tree) == self._lock_hash(after, tree):
+            return self._base_environment(state, project)
         self.progress("building the environment that the change asks for")
         return self._built(state, tree, after)
 
-    def _built(self, state: State, tree: str, plan: Plan) -> Environment:
-        git, projects = self.workspace.git, self.language(state).projects
-        return projects.build(
-            plan,
-            lambda place: self.workspace.check_out_base(place, tree, state.base_commit),
+    def _lock_hash(self, project: Project, tree: str) -> str:
+        git = self.workspace.git
+        return project.language.projects.lock_hash(
+            project.plan, project.read(lambda path: git.read_blob(tree, path))
+        )
+
+    def _built(self, state: State, tree: str, project: Project) -> Environment:
+        own = self.workspace.git.subtree(tree, project.root)
+        return project.language.projects.build(
+            project.plan,
+            lambda place: self.workspace.check_out_base(place, own, state.base_commit),
             self.cache,
             self.sandbox,
             version=self.workspace.describe_version(state.base_commit),
-            lock_text_hash=projects.lock_hash(plan, lambda path: git.read_blob(tree, path)),
+            lock_text_hash=self._lock_hash(project, tree),
             allow=self.network,
             index_passwords=self.index_passwords,
         )
 
-    def pristine_runner(self, state: State) -> PristineRunner:
-        """A new runner of tests; the runs that it records belong to the gate that asks for it."""
+    def pristine_runner(self, state: State, only: Project | None = None) -> PristineRunner:
+        """A new runner of tests; the runs that it records belong to the gate that asks for it. With `only`,
+        of that project alone.
+        """
         scratch = self.workspace.root / "scratch"
+        first = only or self.scope(state)[0]
+        env = (
+            joined_environment({only.name: self._base_environment(state, only)}, self.projects(state))
+            if only is not None
+            else self.environment(state)
+        )
         return PristineRunner(
             self.workspace,
             self.sandbox,
-            self.environment(state),
+            env,
             state.base_commit,
-            self.plan(state).test_command,
+            first.plan.test_command,
             scratch,
             self.timeout_s,
             self.is_test(state),
             self.language(state),
             limit_s=time_of_one(self.baseline_record(state).tests, self.timeout_s) if state.baseline else 0,
-            env_for=lambda tree: self.environment_of(state, tree),
+            env_for=None if only is not None else lambda tree, ids: self.environment_of(state, tree, ids),
         )
 
     def test_globs(self, state: State) -> tuple[str, ...]:
         """What `{tests}` stands for in this repository: what its settings say, else its layout."""
-        return tuple(self.settings.get("tests", ())) or self.language(state).tests.test_globs(
-            self.plan(state).test_paths
-        )
+        return tuple(self.settings.get("tests", ())) or joined_language(
+            self.projects(state)
+        ).tests.test_globs(self.plan(state).test_paths)
 
     def is_test(self, state: State) -> Callable[[str], bool]:
         """Whether a path is a test's, by the repository's own layout."""
@@ -209,7 +270,9 @@ class World:
         return lambda path: limits.allows("create_file", path) is None
 
     def baseline_record(self, state: State) -> BaselineRecord:
-        """What was measured on the base commit, read from the pack once."""
+        """What was measured on the base commit, read from the pack once; of the projects that the work
+        touches.
+        """
         if self._baseline_record is None:
             assert state.baseline is not None
             value: Any = self.pack.get_json(state.baseline.ref)
@@ -223,9 +286,15 @@ class World:
                 value["lint"].get("missing", {}),
             )
             self._baseline_record = BaselineRecord(
-                TestRun.from_json(value["tests"]), frozenset(value["flaky"]), lint
+                TestRun.from_json(value["tests"]),
+                frozenset(value["flaky"]),
+                lint,
+                tuple(value.get("projects", ())),
             )
-        return self._baseline_record
+        record, every = self._baseline_record, self.projects(state)
+        if len(every) == 1:
+            return record
+        return replace(record, tests=restricted(record.tests, every, self.scope(state)))
 
     def keep_version(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
         """A version for people to read, and its content in the pack, where nothing can change it."""
@@ -275,9 +344,11 @@ class World:
         What every step needs and few steps change costs nothing in all the others.
         """
         key = (kind, *names)
-        if key not in self._known:
-            self._known = {**dict(list(self._known.items())[-MOST_KNOWN:]), key: make()}
-        found: T = self._known[key]
+        known = self._known  # another thread may put a newer one in its place
+        found: T = known[key] if key in known else make()
+        # What was asked for last is kept longest: what every step needs outlives what each makes anew.
+        others = [(other, value) for other, value in self._known.items() if other != key]
+        self._known = {**dict(others[-MOST_KNOWN:]), key: found}
         return found
 
     def code_index(self, state: State) -> CodeIndex:

@@ -8,7 +8,7 @@ from agentforge.app.settings_file import spell_command, spell_settings
 from agentforge.app.starting import exclude_run_state
 from agentforge.catalog.check import examples
 from agentforge.core.errors import PolicyError, UsageError
-from agentforge.languages.table import main_language
+from agentforge.languages.repository import find_projects, joined_plan
 from agentforge.languages.values import Plan
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.walls.ladder import choose
@@ -57,7 +57,7 @@ def configure(site: Site, *, force: bool = False, with_catalog: bool = False) ->
 def _detect(site: Site, head: str) -> Plan:
     tree = site.git.tree_of(head)
     paths = [entry.path for entry in site.git.ls_tree(tree) if entry.kind == "blob"]
-    return main_language(paths).projects.detect(lambda path: site.git.read_blob(tree, path), paths)
+    return joined_plan(find_projects(lambda path: site.git.read_blob(tree, path), paths))
 
 
 def _write_settings(site: Site, plan: Plan, *, force: bool, or_leave: bool) -> str | None:

@@ -41,6 +41,7 @@ from agentforge.store.user.signing import signing_key
 from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
 from agentforge.system import processes
 from agentforge.system.processes import Completed
+from agentforge.system.quiet import hush_logs
 
 
 @contextmanager
@@ -48,6 +49,7 @@ def open_driver(
     task: OpenTask, *, listener: Listener | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> Iterator["Driver"]:
     """Holds the task's lock while the block runs; `LockTaken` if another driver has it."""
+    hush_logs()
     site, journal = task.site, task.journal
     before = len(journal.listeners)
     with (

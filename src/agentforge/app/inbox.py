@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.app.questions import AskedQuestion, list_questions, question_of
-from agentforge.app.task_list import list_all_tasks
+from agentforge.app.task_list import list_all_tasks, repo_word
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.values import Amount, Escalation
@@ -106,7 +106,7 @@ def record_fields(record: InboxRecord) -> dict[str, Any]:
     top = task.site.git.top
     return {
         **view,
-        "repo": top.name,
+        "repo": repo_word(task.site),
         "repo_path": str(top),
         "worktree": str(record.worktree) if record.worktree.is_dir() else None,
         "shown_at": record.times.shown_at or None,

@@ -16,12 +16,13 @@ from agentforge.core.errors import PolicyError, Unusable, UserError
 from agentforge.languages.toolchains import all_needs, find_toolchains, needs_here
 from agentforge.sandbox.base import Sandbox, is_weak
 from agentforge.sandbox.walls.container import ContainerSpec
-from agentforge.sandbox.walls.ladder import choose, rungs
+from agentforge.sandbox.walls.ladder import choose, rungs, why_no_bubblewrap
 from agentforge.sandbox.walls.probe import ESSENTIAL, WallProbe, probe
 from agentforge.store.site import home_path
 from agentforge.system.git.open import OLDEST
 from agentforge.system.installation import install_command
 from agentforge.system.processes import run
+from agentforge.system.programs import find_program
 
 OLDEST_PYTHON = (3, 11)
 LITTLE_SPACE, NO_SPACE = 2 << 30, 100 << 20
@@ -121,7 +122,10 @@ def _sandbox(container: ContainerSpec | None) -> MachineCheck:
         return MachineCheck("sandbox", "missing", error.sentence, error.next_step)
     if name == "bubblewrap":
         return MachineCheck("sandbox", "ok", name)
-    return MachineCheck("sandbox", "weak", f"{name}; bubblewrap would be stronger", "Install bubblewrap.")
+    if find_program("bwrap") is None:
+        return MachineCheck("sandbox", "weak", f"{name}; bubblewrap would be stronger", "Install bubblewrap.")
+    why = why_no_bubblewrap().rstrip(".")
+    return MachineCheck("sandbox", "weak", f"{name}; {why}", "Repair it: bubblewrap's walls are stronger.")
 
 
 def _weak_walls(used: TriedWalls | None) -> list[MachineCheck]:

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 from agentforge.app.answering import Answering
 from agentforge.core.errors import UserError
@@ -12,6 +14,11 @@ from agentforge.models.known.tiers import split
 from agentforge.models.provider_model import ProviderModel
 from agentforge.models.reply.format import POSSIBLE
 from agentforge.models.wrap.retry import Attempt, Retrying, Tries
+from agentforge.store.layout import Home
+from agentforge.store.site import home_path
+from agentforge.store.task.calls import ModelCall
+from agentforge.store.user.ledger import TRIAL, Ledger
+from agentforge.system.git.repository import Git
 
 _READY = OfferedTool(
     "ready",
@@ -96,6 +103,7 @@ def _attempt(model: ProviderModel, say: Callable[[str], None], tries: Tries = _T
     began = time.monotonic()
     try:
         answer = asked.ask(_REQUEST)
+        _book(model.name, answer)
         reply_format = model.reply_format()
     except UserError as error:
         return ModelTrial(model.name, ok=False, sentence=str(error))
@@ -123,6 +131,18 @@ def _attempt(model: ProviderModel, say: Callable[[str], None], tries: Tries = _T
         output_tokens=used.output_tokens,
         micro_usd=answer.micro_usd,
     )
+
+
+def _book(spec: str, answer: Answer) -> None:
+    """Puts the call on the user's ledger; it belongs to no task."""
+    try:
+        repo = str(Git.open(Path.cwd()).top)
+    except UserError:
+        repo = ""
+    now = datetime.now(UTC)
+    call = ModelCall(repo, TRIAL, f"{TRIAL}/{now:%H%M%S.%f}", f"{now:%Y-%m-%d}", stage=TRIAL, model=spec)
+    with Ledger.of(Home(home_path()), lambda _: None) as ledger:
+        ledger.settle(call, answer.usage, answer.micro_usd)
 
 
 def _load(model: ProviderModel) -> None:

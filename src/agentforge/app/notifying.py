@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.app.settings import read_own_settings
+from agentforge.app.task_list import repo_word
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.machine import TERMINAL
@@ -95,7 +96,7 @@ def _occasion(task: OpenTask, before: State) -> Notification | None:
     state, waiting = task.state, task.state.open_escalation
     told: dict[str, Any] = {
         "task_id": task.task_id,
-        "repo": task.site.git.top.name,
+        "repo": repo_word(task.site),
         "request": _told(state.request),
         "status": state.status,
     }

@@ -5,7 +5,7 @@ A provider is asked for its list of models, once and for a few seconds. One that
 call. Where nothing answers, that is said, and the first call of the task finds out.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -14,12 +14,14 @@ from agentforge.app.model_trial import send_one_call
 from agentforge.app.setting_up import LOOK_S, unknown_model
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.pipeline import TIERS, Pipeline
+from agentforge.languages.repository import asked_about, find_projects
 from agentforge.languages.table import NAMES, is_other_code, languages_of
 from agentforge.models.known.local import InstalledModels, choose, installed_all, lists
 from agentforge.models.known.providers import Provider
 from agentforge.models.known.published import published_models
 from agentforge.models.known.tiers import split
 from agentforge.models.probe import ProviderProbe, has_model, probe_all
+from agentforge.system.git.repository import Git
 
 TRIAL_S = 10
 """So long a model may take for the small call; a slower one is not waited for."""
@@ -27,22 +29,24 @@ _BESIDE = frozenset({".sh"})
 """Code that most repositories have beside what they are about."""
 
 
-def check_language(paths: Iterable[str], line: Pipeline) -> None:
-    """Refuses a repository whose code is in languages that nothing can be proved for, if the line would
-    change it. One without any code is fine: a request may be for its first file.
+def check_projects(git: Git, tree: str, line: Pipeline, request: str, settings: Mapping[str, object]) -> None:
+    """Refuses a repository of which nothing can be proved, or that lacks what its tests run with, if the line
+    would change it. One without any code is fine: a request may be for its first file.
     """
     if not any(stage.needs_environment for stage in line.stages):
         return
-    known = list(paths)
-    if languages_of(known):
-        return
-    others = sorted({PurePosixPath(path).suffix for path in known if is_other_code(path)} - _BESIDE)
-    if others:
+    paths = [entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"]
+    others = sorted({PurePosixPath(path).suffix for path in paths if is_other_code(path)} - _BESIDE)
+    projects = find_projects(lambda path: git.read_blob(tree, path), paths, settings)
+    if others and not languages_of(paths):
         raise UsageError(
             f"Changes can be proved in {NAMES} only, and this repository has none; its code is in "
             f"{', '.join(others[:5])} files.",
             "`agentforge design` and `--mode audit` read any language and change nothing.",
         )
+    for project in asked_about(projects, request, paths):
+        if missing := project.language.projects.missing(project.plan):
+            raise UsageError(missing, "Install it and start again; nothing was spent.")
 
 
 def check_models(

@@ -26,6 +26,7 @@ from agentforge.store.layout import Home
 from agentforge.store.site import home_path
 from agentforge.store.user.day_cap import DayCap
 from agentforge.store.user.keys import KeyStore
+from agentforge.store.user.repositories import repository_at
 from agentforge.system import strict_yaml
 from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
 from agentforge.system.git.repository import Git
@@ -125,6 +126,7 @@ def read_settings(
     """The command line before the environment, before the user's file, before the repository's."""
     user, own = read_own_settings(home_path(environ) / "config.yaml")
     project = read_project_settings(git, base)
+    registered = repository_at(Home(home_path(environ)), git.top)
     refuse_higher_caps(project.get("limits", {}), user.get("limits", {}), SETTINGS_FILE)
     limits = {**project.get("limits", {}), **user.get("limits", {})}
     providers = known(environ, own.providers)
@@ -136,7 +138,7 @@ def read_settings(
         providers=providers,
         sandbox=sandbox or own.sandbox or project.get("sandbox") or "auto",
         project=project,
-        overrides=read_overrides(git, base),
+        overrides=read_overrides(git, base, registered.contracts_path if registered else ""),
         budget=_budget(limits, budget_usd),
         test_timeout_s=int(limits.get("test_timeout_s", 900)),
         own=own,

@@ -23,7 +23,7 @@ from agentforge.app.importing import (
     tree_place,
 )
 from agentforge.app.importing_tests import read_tests
-from agentforge.app.preflight import check_language, check_models
+from agentforge.app.preflight import check_models, check_projects
 from agentforge.app.settings import Settings, read_settings
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
@@ -89,6 +89,8 @@ class StartOptions:
     """A directory or file with tests."""
     from_task: str | None = None
     """A task whose results this one builds on."""
+    reworks: str | None = None
+    """A task whose result this one corrects."""
     permissions: StartPermissions = StartPermissions()
     """What the person allows before the task asks."""
     at_terminal: bool = False
@@ -110,6 +112,8 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     """
     options = replace(options, request=_worded(options))
     git = site.git
+    if options.reworks:
+        options = replace(options, reworks=site.find(options.reworks).task_id)
     base = git.resolve(options.base) if options.base else git.head()
     settings = read_settings(
         git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd
@@ -125,7 +129,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     handed_in = read_handed_in(site, options, base)
     options = replace(options, request=_whole_request(site, tree, options, handed_in))
     resolved, reasons, imports = choose_line(site, options, mode, settings, tree, handed_in)
-    check_language((entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"), resolved.pipeline())
+    check_projects(git, tree, resolved.pipeline(), options.request, settings.project)
     if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
         raise UsageError(
             f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
@@ -174,6 +178,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
         delivery=options.delivery,
         given_tree=given_tree,
         deadline_s=options.deadline_s,
+        reworks=options.reworks or "",
     )
     # Always written: what was said about an earlier task of this name must not count.
     unwalled = "none" if sandbox.name == "none" else "weak" if options.own_code else ""

@@ -5,13 +5,14 @@ Every surface shows the same documents: `task_summary` here, `phase_detail` and 
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from agentforge.app.engine_view import LostTasks, find_lost
 from agentforge.app.tasks import OpenTask
-from agentforge.core.errors import UserError
+from agentforge.core.errors import UsageError, UserError
 from agentforge.core.machine import TERMINAL
 from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.site import Site
@@ -20,7 +21,9 @@ from agentforge.store.task.lock import is_held
 from agentforge.store.task.summary import Summary, changed_files, summary_of, timed
 from agentforge.store.task.times import Clock, utc_now
 from agentforge.store.user.index import Index, TaskRow
+from agentforge.store.user.repositories import Repository, names_by_path, place, read_repositories
 
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _UNREADABLE: Summary = {
     "status": {"state": "failed", "stored": "unreadable", "phase": None},
     "timing": {"started_at": "", "last_activity": "", "ended_at": None},
@@ -46,13 +49,26 @@ def list_tasks(site: Site, notice: Callable[[str], None] = lambda _: None) -> Ta
     return TaskList(rows, find_lost(site, rows), restored)
 
 
+def _registered(home: Home) -> tuple[Repository, ...]:
+    try:
+        return read_repositories(home)
+    except UsageError:  # whoever names one is told
+        return ()
+
+
 def list_all_tasks(home: Home, notice: Callable[[str], None] = lambda _: None) -> list[TaskRow]:
     """The tasks of every repository that this user has worked in, newest first."""
     with Index(home.index, notice) as index:
-        return index.rows()
+        return index.rows(also=[place(each) for each in _registered(home)])
 
 
-def task_summary(row: TaskRow, clock: Clock = utc_now) -> Summary:
+def summaries_of(home: Home, rows: Iterable[TaskRow], clock: Clock = utc_now) -> list[Summary]:
+    """Tasks as every surface shows them, at this moment, each with the name that its repository has here."""
+    names = names_by_path(home)
+    return [task_summary(row, clock, names) for row in rows]
+
+
+def task_summary(row: TaskRow, clock: Clock = utc_now, names: Mapping[str, str] = NO_NAMES) -> Summary:
     """One task as every surface shows it, at this moment."""
     repo = Path(row.repo)
     files = ProjectFiles(repo).task(row.task_id)
@@ -61,7 +77,7 @@ def task_summary(row: TaskRow, clock: Clock = utc_now) -> Summary:
         if row.summary
         else {"task_id": row.task_id, **_UNREADABLE, "problem": row.request}
     )
-    head = {"task_id": row.task_id, "repo": repo.name, "repo_path": row.repo}
+    head = {"task_id": row.task_id, "repo": names.get(row.repo, repo.name), "repo_path": row.repo}
     return {
         **head,
         **summary,
@@ -77,11 +93,17 @@ def summary_of_task(task: OpenTask) -> Summary:
     top = task.site.git.top
     return {
         **found,
-        "repo": top.name,
+        "repo": repo_word(task.site),
         "repo_path": str(top),
         "engine": engine_name(task.files),
         "stopped": is_stopped(task.files, task.state.status),
     }
+
+
+def repo_word(site: Site) -> str:
+    """What a repository is called: the name that the user gave it, else that of its directory."""
+    top = site.git.top
+    return names_by_path(site.home).get(str(top.resolve()), top.name)
 
 
 def is_stopped(files: TaskFiles, status: str) -> bool:

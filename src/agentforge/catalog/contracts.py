@@ -3,8 +3,10 @@
 The only module that knows the JSON Schema library.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 import jsonschema_rs
@@ -180,7 +182,18 @@ def _entry(value: object, path: _Path) -> str:
 
 
 def _validator(schema: Mapping[str, Json]) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
+    """Compiling takes milliseconds, and most values are held against a schema that others were held against
+    before.
+    """
+    try:
+        return _compiled(json.dumps(schema))
+    except (TypeError, RecursionError):  # no JSON: the library says why
+        return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
+
+
+@lru_cache(maxsize=256)
+def _compiled(schema: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(json.loads(schema), validate_formats=True)
 
 
 def _unfit(value: object) -> Iterator[_Fault]:

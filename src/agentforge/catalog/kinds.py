@@ -6,7 +6,7 @@ A role's own framing has no say here: only the words of the person who asked.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from agentforge.catalog.policies import check_keys, one_of, read_policy, words, words_by_name
@@ -69,6 +69,7 @@ class KindsPolicy:
     paths: Mapping[NoCode, tuple[Glob, ...]]
 
 
+@lru_cache(maxsize=16)  # every step of a task asks it several times, of the same words
 def asked_for(request: str) -> AskedFor:
     """The strongest kind that one of the clauses of a request asks for."""
     policy = kinds_policy()
@@ -153,12 +154,18 @@ def _whole_words(patterns: Iterable[str]) -> re.Pattern[str]:
 # ------------------------------------------------------------------ clauses
 
 
-def _clauses(request: str) -> Iterator[str]:
-    """Sentences, and parts of one that begin with a verb of their own."""
+@cache
+def _joint() -> re.Pattern[str]:
+    """What joins two parts of a sentence, if the second begins with a verb."""
     policy = kinds_policy()
     verbs = "|".join(sorted(map(re.escape, (*policy.verbs, *policy.neutral)), key=len, reverse=True))
     polite = "|".join(map(re.escape, policy.polite))
-    joint = re.compile(rf"(?:,|\band\b|\bthen\b|\bbut\b)\s+(?=(?:(?:{polite})\s+)*(?:{verbs})\b(?!\s*[=(/]))")
+    return re.compile(rf"(?:,|\band\b|\bthen\b|\bbut\b)\s+(?=(?:(?:{polite})\s+)*(?:{verbs})\b(?!\s*[=(/]))")
+
+
+def _clauses(request: str) -> Iterator[str]:
+    """Sentences, and parts of one that begin with a verb of their own."""
+    joint = _joint()
     for sentence in _SENTENCE.split(request.lower().replace("`", "")):
         yield from (part.strip(" ,-*\t") for part in joint.split(sentence) if part.strip(" ,-*.\t"))
 

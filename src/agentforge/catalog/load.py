@@ -117,8 +117,7 @@ class Catalog:
 
     def names(self, kind: Kind) -> frozenset[str]:
         """Which files of a kind there are."""
-        packaged = {path.stem for path in (self.root / kind).glob("*.yaml")}
-        return frozenset(packaged | {name for of, name in self.overrides if of == kind})
+        return _shipped(self.root, kind) | {name for of, name in self.overrides if of == kind}
 
     def document(self, kind: Kind, name: str) -> Document:
         """A file with what it extends, valid under its meta-contract; else a `UsageError` that names it."""
@@ -417,6 +416,11 @@ def says_nothing(text: str) -> bool:
 @cache
 def _packaged() -> Catalog:
     return Catalog(Path(__file__).parent)
+
+
+@cache
+def _shipped(root: Path, kind: Kind) -> frozenset[str]:
+    return frozenset(path.stem for path in (root / kind).glob("*.yaml"))
 
 
 @cache

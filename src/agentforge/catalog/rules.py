@@ -9,7 +9,7 @@ from agentforge.catalog.extends import Document, Kind
 from agentforge.catalog.faults import did_you_mean
 from agentforge.catalog.own_tools import PACKAGED_TOOLS
 from agentforge.catalog.roles import RESERVED_TOOLS, Role, outputs_of, predicate_named, verifications_of
-from agentforge.core.conditions import FACTS, KNOWN_FACTS, condition_problem, facts_in, holds
+from agentforge.core.conditions import ALIASES, FACTS, KNOWN_FACTS, condition_problem, facts_in, holds
 from agentforge.core.pipeline import CHECK_NAMES, GATE_NAMES, PARTS, PREDICATES, Pipeline, Predicate, Stage
 
 CONTRACT_ALIASES: Mapping[str, str] = {"deliverable": "implementation"}
@@ -154,8 +154,10 @@ def condition_problems(kind: Kind, value: Mapping[str, Any]) -> Iterator[str]:
 
 def _skips_too_much(stage: Mapping[str, Any]) -> tuple[str, ...] | None:
     """The first state of affairs in which a stage is skipped that may not be."""
-    cases = [case for size in range(len(FACTS) + 1) for case in combinations(FACTS, size)]
     wanted, may = stage.get("skip_if", ""), stage.get("skippable_if", "")
+    named = {ALIASES.get(word, word) for word in (*facts_in(wanted), *facts_in(may))}
+    facts = [fact for fact in FACTS if fact in named]  # no other one makes a difference
+    cases = [case for size in range(len(facts) + 1) for case in combinations(facts, size)]
     return next((case for case in cases if holds(wanted, case) and not holds(may, case)), None)
 
 

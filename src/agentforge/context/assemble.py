@@ -134,7 +134,8 @@ def assemble(view: StepView, cap: int) -> Packed:
     every = [label(part.item) for part in parts]
     tight = pack(_relisted(sections, [*every, *map(_name, left)]), cap, measured, view.fence)
     lost = _lost(tight)
-    newest = {f"{_WORKING}{label(part.item)}" for part in parts if _is_newest(part.item, parts)}
+    last = _newest_step(parts)
+    newest = {f"{_WORKING}{label(part.item)}" for part in parts if part.item.step == last}
     names = [
         *(name.removeprefix(_WORKING) + (_NO_ROOM if name in newest else "") for name in lost),
         *map(_name, left),
@@ -325,13 +326,14 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
     """
     newest_first = sorted({part.item.step for part in parts}, reverse=True)
     ages = {step: age for age, step in enumerate(newest_first)}
+    last = _newest_step(parts)
     sections = []
     for item, text in parts:
         name = label(item)
         if item.step == SEEDED:
             priority = 54 if item.pinned else 48
         else:
-            priority = 75 if item.pinned else 74 if _is_newest(item, parts) else 64 - min(ages[item.step], 9)
+            priority = 75 if item.pinned else 74 if item.step == last else 64 - min(ages[item.step], 9)
         sections.append(
             Section(
                 f"{_WORKING}{name}",
@@ -339,7 +341,7 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
                 priority,
                 "current_state",
                 untrusted=True,
-                shrink="head_tail" if item.pinned or _is_newest(item, parts) else "drop",
+                shrink="head_tail" if item.pinned or item.step == last else "drop",
                 title="Open",
                 limit=limit,
                 label=name,
@@ -350,9 +352,9 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
     return sections
 
 
-def _is_newest(item: WorkingSetItem, parts: Sequence[ItemText]) -> bool:
-    """Whether it was asked for last."""
-    return item.step != SEEDED and item.step == max(part.item.step for part in parts)
+def _newest_step(parts: Sequence[ItemText]) -> int | None:
+    """The step that asked for something last; None if nobody asked."""
+    return max((part.item.step for part in parts if part.item.step != SEEDED), default=None)
 
 
 def _why_open(item: WorkingSetItem) -> str:

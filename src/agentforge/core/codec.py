@@ -76,22 +76,25 @@ def _reader(hint: Any) -> _Reader:  # noqa: ANN401  # annotations are data here
 def _dataclass_reader(kind: type[Any]) -> _Reader:
     hints = get_type_hints(kind)
     readers = {field.name: _reader(hints[field.name]) for field in fields(kind)}
-    required = [field.name for field in fields(kind) if field.default is MISSING]
+    required = {field.name for field in fields(kind) if field.default is MISSING}
+    # Most fields are plain: one look at the type of the value, and it is taken as it is.
+    plain = {name: hint for name, hint in hints.items() if hint in (str, int, bool)}
 
     def read(value: Any) -> Any:  # noqa: ANN401
         if not isinstance(value, dict):
             raise _expected("an object", value)
-        if unknown := value.keys() - readers.keys():
-            raise _Wrong(f"unknown field {', '.join(sorted(unknown))}")
-        found = {}
+        found = value.copy()
         for name, part in value.items():
+            if plain.get(name) is type(part):
+                continue
+            if name not in readers:
+                raise _Wrong(f"unknown field {', '.join(sorted(value.keys() - readers.keys()))}")
             try:
                 found[name] = readers[name](part)
             except _Wrong as error:
                 raise error.below(f".{name}") from None
-        for name in required:
-            if name not in found:
-                raise _Wrong(f"{name} is missing")
+        if not required <= found.keys():
+            raise _Wrong(f"{next(name for name in readers if name in required - found.keys())} is missing")
         return kind(**found)
 
     return read

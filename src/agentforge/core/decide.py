@@ -52,6 +52,7 @@ from agentforge.core.inputs import (
     Elapsed,
     Input,
     Judged,
+    NoteDefect,
     Outcome,
     OwedAgain,
     Parked,
@@ -62,7 +63,7 @@ from agentforge.core.inputs import (
 )
 from agentforge.core.machine import OUTCOMES, TERMINAL, check_place
 from agentforge.core.pending import pending
-from agentforge.core.people import abort, change_model, resolve, resume
+from agentforge.core.people import hear
 from agentforge.core.returns import edited_by_hand
 from agentforge.core.runs import WORKER
 from agentforge.core.state import State
@@ -92,7 +93,7 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
     return Decision(tuple(decisions.events), why)
 
 
-def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901  # one arm per input
+def _meaning(decisions: Decisions, given: Input, key: str) -> str:
     match given:
         case Create():
             return _create(decisions, given)
@@ -102,14 +103,8 @@ def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901
             return confuse(
                 decisions, f"{effect} is owed again, and its outcome is on record", _run_of(decisions, effect)
             )
-        case Resolution():
-            return resolve(decisions, given)
-        case Resume():
-            return resume(decisions, given)
-        case Abort():
-            return abort(decisions, given)
-        case ChangeModel():
-            return change_model(decisions, given)
+        case Resolution() | Resume() | Abort() | ChangeModel() | NoteDefect():
+            return hear(decisions, given)
         case AskStarted():
             return sending(decisions, given, key)
         case AskQueued():

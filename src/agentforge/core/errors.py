@@ -6,6 +6,7 @@
     as it is
     │   ├── PolicyError      exit 4: refused by policy (sandbox, permissions, a locked task)
     │   ├── Unusable         exit 1: the world failed (disk, tool, network); nothing recorded is lost
+    │   │   └── Exhausted    the machine has no more of something; nothing that ran meanwhile is judged
     │   └── StateInvalid     exit 2: an illegal move of a task; names the legal ones
     └── ModelMistake         fed back to the model, counted, bounded; never shown as a crash
 
@@ -48,6 +49,12 @@ class Unusable(UserError):
     """The world failed: disk, tool or network. What is recorded is safe."""
 
     exit_code = 1
+
+
+class Exhausted(Unusable):
+    """The machine has no more disk, memory or open files: whatever failed, failed for that. Nobody is asked
+    about it and nobody's work is held against them; it goes on when there is more.
+    """
 
 
 class StateInvalid(UserError):

@@ -167,6 +167,14 @@ class ModelChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DefectNoted:
+    """A person found a fault in what was delivered."""
+
+    note: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resumed:
     """A halted task goes on, as a new segment of the same journal."""
 
@@ -421,6 +429,7 @@ TaskEvent: TypeAlias = (
     | Resolved
     | BudgetRaised
     | ModelChanged
+    | DefectNoted
     | Resumed
     | TaskAborted
     | TaskFailed
@@ -476,5 +485,5 @@ def event_to_json(event: Event) -> dict[str, Json]:
 
 def event_from_json(value: dict[str, Json]) -> Event:
     """Reads a recorded event; an unknown type raises `KeyError`, a wrong shape `ValueError`."""
-    kind = _BY_NAME[str(value["type"])]
-    return decode(kind, {key: part for key, part in value.items() if key != "type"})
+    fields = value.copy()
+    return decode(_BY_NAME[str(fields.pop("type"))], fields)

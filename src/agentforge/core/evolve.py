@@ -10,6 +10,7 @@ from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     BaselineTaken,
     BudgetRaised,
+    DefectNoted,
     Discarded,
     Escalated,
     Event,
@@ -90,6 +91,8 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
             return replace(state, budget=budget)
         case ModelChanged(model, _, price):
             return replace(state, model=model, price=price, prices=())
+        case DefectNoted(note):
+            return replace(state, defects=(*state.defects, note))
         case Resumed(segment):
             runs = tuple(_rested(run) for run in state.runs)
             return replace(state, segment=segment, prepared=False, failure="", runs=runs)

@@ -186,8 +186,8 @@ def _opened(state: State, event: StepOpened) -> State:
 def _performed(state: State, event: ActionsPerformed) -> State:
     own = state.run_of(event.run)
     drafts = {draft.contract: draft for draft in (*own.drafts, *event.artifacts)}
-    fresh = {_place(item) for item in event.opened}
-    kept = tuple(item for item in own.working if _place(item) not in fresh)
+    fresh, paths = {_place(item) for item in event.opened}, {item.path for item in event.opened}
+    kept = tuple(item for item in own.working if item.path not in paths or _place(item) not in fresh)
     came = tuple(f"{state.tree}:{own.reply.ref}:{mark}" for mark in event.came)
     own = replace(
         own,
@@ -199,7 +199,7 @@ def _performed(state: State, event: ActionsPerformed) -> State:
         submitted=bool(event.artifacts),
         drafts=tuple(drafts.values()),
         working=(*kept, *event.opened)[-MAX_WORKING:],
-        created=tuple(dict.fromkeys((*own.created, *event.created))),
+        created=_with_more(own.created, event.created),
         seen=(*own.seen, *event.seen)[-MAX_SEEN:],
         notes=own.notes if event.notes is None else event.notes,
         check=own.check if event.tree == state.tree else None,
@@ -207,6 +207,11 @@ def _performed(state: State, event: ActionsPerformed) -> State:
     )
     versions = {**dict(state.versions), **{item.contract: item.version for item in event.artifacts}}
     return _with(state, own, tree=event.tree, versions=tuple(sorted(versions.items())))
+
+
+def _with_more(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    """Both, each text once; most steps bring nothing new."""
+    return tuple(dict.fromkeys((*known, *more))) if more else known
 
 
 def _place(item: Opened) -> tuple[str, str | tuple[int, int]]:
@@ -222,7 +227,7 @@ def _closed(state: State, event: StepClosed) -> State:
         own,
         point=point_after(event),
         feedback=event.feedback,
-        tried=tuple(dict.fromkeys((*own.tried, *event.tried)))[-MAX_TRIED:],
+        tried=_with_more(own.tried, event.tried)[-MAX_TRIED:],
         mistakes=own.mistakes + 1 if event.mistake else 0,
         recent=(*own.recent, line)[-MAX_RECENT:],
     )

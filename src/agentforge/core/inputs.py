@@ -310,7 +310,16 @@ Outcome: TypeAlias = (
 )
 """What an effect ends in."""
 
-Message: TypeAlias = Resolution | Resume | Abort | ChangeModel
+
+@dataclass(frozen=True, slots=True)
+class NoteDefect:
+    """A person found a fault in what was delivered."""
+
+    note: str
+    by: str
+
+
+Message: TypeAlias = Resolution | Resume | Abort | ChangeModel | NoteDefect
 """What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving

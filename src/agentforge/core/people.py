@@ -1,10 +1,12 @@
 """What people say to a task, and how it goes on from a halt."""
 
+from typing import assert_never
+
 from agentforge.core.decisions import Decisions, RunDecisions, enter, has_failed, open_step, send_back
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import BudgetRaised, ModelChanged, Resolved, Resumed, TaskAborted
+from agentforge.core.events import BudgetRaised, DefectNoted, ModelChanged, Resolved, Resumed, TaskAborted
 from agentforge.core.examining import answered, is_about_checks
-from agentforge.core.inputs import Abort, ChangeModel, Resolution, Resume
+from agentforge.core.inputs import Abort, ChangeModel, Message, NoteDefect, Resolution, Resume
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.returns import reopen, wants_red
 from agentforge.core.runs import WORKER
@@ -17,7 +19,24 @@ TOLD_CHARS = 4000
 """How much of the call that it sent a role is shown again."""
 
 
-def resolve(decisions: Decisions, given: Resolution) -> str:
+def hear(decisions: Decisions, given: Message) -> str:
+    """What a person says, and what follows from it."""
+    match given:
+        case Resolution():
+            return _resolve(decisions, given)
+        case Resume():
+            return _resume(decisions, given)
+        case Abort():
+            return _abort(decisions, given)
+        case ChangeModel():
+            return _change_model(decisions, given)
+        case NoteDefect():
+            return _note_defect(decisions, given)
+        case _:
+            assert_never(given)
+
+
+def _resolve(decisions: Decisions, given: Resolution) -> str:
     """An answer: the first one counts, and takes the task back to work."""
     state = decisions.state
     found = next((item for item in state.escalations if item.id == given.escalation), None)
@@ -40,7 +59,7 @@ def resolve(decisions: Decisions, given: Resolution) -> str:
     return _go_on(decisions, given.by, found, given.answer)
 
 
-def resume(decisions: Decisions, given: Resume) -> str:
+def _resume(decisions: Decisions, given: Resume) -> str:
     """A halted task goes on, unless somebody owes it an answer."""
     state = decisions.state
     if not state.task_id or "draft" not in LEGAL_MOVES[state.status]:
@@ -59,7 +78,7 @@ def resume(decisions: Decisions, given: Resume) -> str:
     return _go_on(decisions, given.by, open_one)
 
 
-def abort(decisions: Decisions, given: Abort) -> str:
+def _abort(decisions: Decisions, given: Abort) -> str:
     """The end, from any state that has not ended; the work is kept."""
     if not decisions.state.task_id:
         raise StateInvalid("state_invalid: there is no task to abort.")
@@ -76,7 +95,7 @@ def abort(decisions: Decisions, given: Abort) -> str:
     return given.reason or "aborted by a person"
 
 
-def change_model(decisions: Decisions, given: ChangeModel) -> str:
+def _change_model(decisions: Decisions, given: ChangeModel) -> str:
     """Another model for the rest of the task: every call from here on."""
     state = decisions.state
     if not state.task_id or state.status == "completed":
@@ -85,6 +104,17 @@ def change_model(decisions: Decisions, given: ChangeModel) -> str:
         return f"the model is {given.model} already"
     decisions.tell(ModelChanged(given.model, given.by, given.price))
     return f"the model is {given.model} from here on"
+
+
+def _note_defect(decisions: Decisions, given: NoteDefect) -> str:
+    """A fault that somebody found later. It changes nothing of the task: it is kept, and counted."""
+    if decisions.state.delivered is None:
+        raise StateInvalid(
+            "Only what was delivered can have a defect.",
+            "What is still under way is corrected with `agentforge continue` or a new request.",
+        )
+    decisions.tell(DefectNoted(given.note, given.by))
+    return "a defect was found in what was delivered"
 
 
 def _go_on(decisions: Decisions, by: str, escalation: Escalation | None = None, answer: str = "") -> str:

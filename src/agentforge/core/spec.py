@@ -45,3 +45,5 @@ class TaskSpec:
     """The base with the tests that were handed in; empty where none were."""
     deadline_s: int = 0
     """How long a call may wait for its batch before it is sent live; 0: as long as it takes."""
+    reworks: str = ""
+    """The task whose result this one corrects."""

@@ -142,6 +142,8 @@ class State(TaskSpec):
     """The task's branch, once there is one."""
     branch_at: str = ""
     """The commit where the task left its branch."""
+    defects: tuple[str, ...] = ()
+    """Faults that people found in what was delivered."""
     branches_kept: tuple[str, ...] = ()
     """Branches of the names it wanted that somebody else made or moved, with their commits."""
 

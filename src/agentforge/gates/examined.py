@@ -8,7 +8,7 @@ wrong, or the check is. One that cannot run goes back to who wrote it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.errors import Exhausted, Unusable, UsageError
 from agentforge.core.examining import ABOUT, EXAMPLE, SEND_BACK, WRONG, sets_aside
 from agentforge.core.reply import Json
 from agentforge.core.values import Escalation, Question, agrees
@@ -61,24 +61,25 @@ class Outcome:
 
     name: str
     with_runner: TestResult
-    alone: TestResult
+    alone: TestResult | None
+    """What it did without the test runner; None where it cannot be called so."""
 
     @property
     def passed(self) -> bool:
-        """Whether it passed both times."""
-        return self.with_runner.outcome == self.alone.outcome == "passed"
+        """Whether it passed each time."""
+        return all(each is None or each.outcome == "passed" for each in (self.with_runner, self.alone))
 
     @property
     def raised(self) -> TestResult:
         """Where it failed; with the test runner first."""
-        return self.alone if self.with_runner.outcome == "passed" else self.with_runner
+        return self.alone if self.alone and self.with_runner.outcome == "passed" else self.with_runner
 
     def failure(self, runner: str) -> str:
         """How it failed, in one line."""
         where = ""
         if self.with_runner.outcome == "passed":
             where = f" without {runner}, and passes with it"
-        elif self.alone.outcome == "passed":
+        elif self.alone is not None and self.alone.outcome == "passed":
             where = f" with {runner}, and passes without it"
         said = ": ".join(part for part in (self.raised.exception, self.raised.message) if part)
         return f"fails{where}: {said or self.raised.outcome}"
@@ -99,13 +100,15 @@ def judge_examined(runner: PristineRunner, case: ExaminedCase, *, owed: bool = T
     run = runner.run(laid, [path])
     alone = _called(runner, laid, path, [*case.checks()], run) if run.status == "ran" else run
     record: dict[str, Json] = {"tree": case.tree, "examined_tree": laid, "runs": [*runner.runs]}
-    if run.status != "ran" or alone.status != "ran":
-        why = run.reason or f"without {tests.RUNNER} {alone.reason}"
+    if run.status != "ran" or (alone is not None and alone.status != "ran"):
+        why = run.reason or f"without {tests.RUNNER} {alone.reason if alone else ''}"
         return _unusable(case, [f"the checks did not run: {why}"], record, status="not_run")
     if run.collect_errors:
         return _unusable(case, [f"the file of the checks cannot be loaded: {_first(run)}"], record)
     outcomes = [
-        Outcome(name, result_of(run, f"{path}::{name}"), result_of(alone, f"{path}::{name}"))
+        Outcome(
+            name, result_of(run, f"{path}::{name}"), result_of(alone, f"{path}::{name}") if alone else None
+        )
         for name in case.checks()
     ]
     if gone := [item.name for item in outcomes if item.with_runner.outcome in ("missing", "skipped")]:
@@ -130,8 +133,14 @@ def examined_lines(record: object) -> list[str]:
         return [f"examined: no check was run, {record['why']}"] if record.get("why") else []
     held = len(rows) - len(aside)
     all_pass = "all pass" if not aside else f"{held} pass"
+    both = all(row.get("without_runner") is not None for row in rows)
+    how = (
+        "with the test runner and without it"
+        if both
+        else "with the test runner; without it none can be called"
+    )
     return [
-        f"examined: {len(rows)} held-out checks, {all_pass}, with the test runner and without it",
+        f"examined: {len(rows)} held-out checks, {all_pass}, {how}",
         *(
             f"held-out check {row.get('name')} fails; {row.get('by') or 'a person'} says that the check is "
             f"wrong: {row.get('example')}"
@@ -154,7 +163,7 @@ def _faults(runner: PristineRunner, case: ExaminedCase) -> list[str]:
     wrong = [] if checks else ["there is no check: write at least one, and name it under checks"]
     if len(checks) > MAX_CHECKS:
         wrong.append(f"there are {len(checks)} checks; write at most {MAX_CHECKS}")
-    if (own := language.tests.RUNNER) in language.imports.imported_names(text):
+    if language.tests.CALLABLE and (own := language.tests.RUNNER) in language.imports.imported_names(text):
         wrong.append(f"source imports {own}; the checks are called without it too, so use plain assertions")
     wrong += [
         f"`{name}` is in source and not under checks; add it there" for name in found if name not in checks
@@ -162,7 +171,7 @@ def _faults(runner: PristineRunner, case: ExaminedCase) -> list[str]:
     for name, said in checks.items():
         if name not in found:
             wrong.append(f"`{name}` is under checks, and no test function of source")
-        elif shapes.get(name) != f"{name}()":
+        elif language.tests.CALLABLE and shapes.get(name) != f"{name}()":
             wrong.append(f"`{name}` must be a plain function without arguments: no fixture is there")
         elif refused := language.tests.liveness(text, f"{path}::{name}").refused:
             wrong.append(f"`{name}` cannot fail for a wrong result: {refused}")
@@ -202,10 +211,16 @@ def _first(run: TestRun) -> str:
 # ------------------------------------------------------------------ what they say
 
 
-def _called(runner: PristineRunner, tree: str, path: str, names: Sequence[str], like: TestRun) -> TestRun:
-    """The same functions, called without the test runner on a fresh checkout."""
+def _called(
+    runner: PristineRunner, tree: str, path: str, names: Sequence[str], like: TestRun
+) -> TestRun | None:
+    """The same functions, called without the test runner on a fresh checkout; None where tests of their
+    language cannot be called so.
+    """
     try:
         env = runner.env_of(tree)
+    except Exhausted:
+        raise
     except (Unusable, UsageError) as error:
         return TestRun((), "not_run", f"its environment cannot be built: {error.sentence}")
     place = runner.workspace.pristine(tree, runner.base_commit)
@@ -220,7 +235,8 @@ def _called(runner: PristineRunner, tree: str, path: str, names: Sequence[str], 
         scratch=runner.scratch,
         timeout_s=runner.timeout_s,
     )
-    runner.runs.append(row(run, tree))
+    if run is not None:
+        runner.runs.append(row(run, tree))
     return run
 
 
@@ -299,7 +315,7 @@ def _told(case: ExaminedCase, outcomes: Sequence[Outcome], old: TestRun) -> dict
             "example": case.checks()[item.name].get("example"),
             "before": result_of(old, f"{case.path}::{item.name}").outcome,
             "with_runner": item.with_runner.outcome,
-            "without_runner": item.alone.outcome,
+            "without_runner": item.alone.outcome if item.alone else None,
         }
         for item in outcomes
     ]

@@ -88,7 +88,7 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
     changed = [change.path for change in git.diff_names(case.base_tree, case.tree) if change.status != "D"]
     if elsewhere := runner.language.runs.foreign(
-        run, runner.workspace.verdict, runner.env_of(case.tree).source, changed
+        run, runner.workspace.verdict, runner.env_of(case.tree), changed
     ):
         reason = f"foreign tree: {', '.join(elsewhere[:3])} was loaded from elsewhere than the judged tree"
         return Verdict("not_run", (reason,), {"runs": list(runner.runs)})

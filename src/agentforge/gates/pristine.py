@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.errors import Exhausted, Unusable, UsageError
 from agentforge.core.reply import Json
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.outcomes import TestResult, TestRun, Watch, absent
@@ -16,6 +16,7 @@ from agentforge.languages.table import DEFAULT
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.worktree import Workspace
+from agentforge.system.files import full_disk
 
 SHORTEST_S = 30.0
 TIMES_SLOWEST = 10
@@ -40,21 +41,32 @@ class PristineRunner:
     """How long one test may take; 0: as long as fits the whole run."""
     runs: list[dict[str, Json]] = field(default_factory=list)
     """Every run so far, for the record."""
-    env_for: Callable[[str], Environment] | None = None
-    """The environment that a tree asks for, where that may be another than the base's."""
+    env_for: Callable[[str, Sequence[str]], Environment] | None = None
+    """The environment that a tree and these tests ask for, where that may be another than the base's."""
 
-    def env_of(self, tree: str) -> Environment:
+    def env_of(self, tree: str, ids: Sequence[str] = ()) -> Environment:
         """The environment in which a tree is run; `Unusable` or `UsageError` where it cannot be made."""
-        return self.env_for(tree) if self.env_for is not None else self.env
+        return self.env_for(tree, ids) if self.env_for is not None else self.env
 
     def run(self, tree: str, ids: Sequence[str] = (), watch: Watch | None = None) -> TestRun:
-        """One run on a fresh checkout; whatever an earlier run left there is gone."""
+        """One run on a fresh checkout; whatever an earlier run left there is gone. One that was killed from
+        outside says nothing, and is run once more.
+        """
         try:
-            env = self.env_of(tree)
+            env = self.env_of(tree, ids)
+        except Exhausted:
+            raise
         except (Unusable, UsageError) as error:
             run = TestRun(self.command, "not_run", f"its environment cannot be built: {error.sentence}")
             self.runs.append(row(run, tree))
             return run
+        run = self._run_once(tree, env, ids, watch)
+        if run.killed:
+            run = self._run_once(tree, env, ids, watch)
+        self.runs.append(row(run, tree))
+        return run
+
+    def _run_once(self, tree: str, env: Environment, ids: Sequence[str], watch: Watch | None) -> TestRun:
         place = self.workspace.pristine(tree, self.base_commit)
         lay_generated(env, place)
         run = self.language.runs.run_tests(
@@ -68,7 +80,8 @@ class PristineRunner:
             limit_s=self.limit_s,
             watch=watch,
         )
-        self.runs.append(row(run, tree))
+        if (trouble := full_disk(self.scratch)) is not None:
+            raise trouble  # a test that fails there fails for that, or for nothing that can be told apart
         return run
 
 

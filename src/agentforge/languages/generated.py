@@ -10,7 +10,9 @@ from agentforge.languages.values import Environment
 
 def lay_generated(environment: Environment, into: Path) -> None:
     """Copy what set-up generated over another checkout of the project. What the checkout has itself stays."""
-    for relative in environment.generated:
+    for folder, part in environment.parts.values():
+        lay_generated(part, into / folder if folder else into)
+    for relative in () if environment.parts else environment.generated:
         origin, target = environment.source / relative, into / relative
         if target.is_symlink() or target.exists() or not _leads_inside(into, target):
             continue

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 
+from agentforge.languages.grammars import measured as by_grammar
 from agentforge.languages.table import language_of
 from agentforge.languages.values import ChangedCode, Mutant
 
@@ -10,7 +11,10 @@ from agentforge.languages.values import ChangedCode, Mutant
 def complexity(text: str, path: str) -> dict[str, int]:
     """How many ways lead through each function, by its dotted name."""
     language = language_of(path)
-    return language.measures.complexity(text) if language else {}
+    if language is None:
+        return {}
+    found = language.measures.complexity(text)
+    return by_grammar.complexity(text, path) if found is None else found
 
 
 def statements(text: str, path: str) -> frozenset[int]:
@@ -22,13 +26,17 @@ def statements(text: str, path: str) -> frozenset[int]:
 def same_code(before: str, after: str, path: str) -> bool:
     """Whether two texts of a file are one program up to comments, documentation and formatting."""
     language = language_of(path)
-    return before == after or (language is not None and language.measures.same_code(before, after))
+    if before == after or language is None:
+        return before == after
+    found = language.measures.same_code(before, after)
+    return by_grammar.same_code(before, after, path) if found is None else found
 
 
 def changed_code(before: str, after: str, path: str) -> ChangedCode | None:
     """What is new, different or gone in a file; None where that cannot be read."""
     language = language_of(path)
-    return language.measures.changed_code(before, after) if language else None
+    found = language.measures.changed_code(before, after) if language else None
+    return by_grammar.changed_code(before, after, path) if found is None and language else found
 
 
 def mutants(text: str, path: str, lines: Collection[int], *, limit: int, seed: str) -> list[Mutant]:

@@ -17,8 +17,8 @@ BUILTINS: frozenset[str] = frozenset().union(*(language.names.BUILTINS for langu
 def references(text: str, path: str) -> list[tuple[str, int]]:
     """Every name that the code of a file uses, with its line; none where nothing can parse it."""
     language = language_of(path)
-    if language is not None:
-        return language.names.references(text) or []
+    if language is not None and (found := language.names.references(text)) is not None:
+        return found
     grammar = grammar_of(path)
     return (reader.references(text, grammar) or []) if grammar else []
 

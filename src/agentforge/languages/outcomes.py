@@ -112,6 +112,10 @@ class TestRun:
     sandbox: str = ""
     reached: Reached | None = None
     """Where something was watched; no part of what is kept."""
+    killed: bool = False
+    """Whether a signal ended it that nothing of ours sent: somebody outside, or the system for lack of
+    memory. No part of what is kept.
+    """
 
     def counts(self) -> dict[Outcome, int]:
         """How many of each outcome; an outcome that did not happen is left out."""

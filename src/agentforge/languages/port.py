@@ -1,4 +1,5 @@
-"""The port: all that the rest of the system may ask of a language. `python/language.py` is the first answer.
+"""The port: all that the rest of the system may ask of a language. `python/language.py` answers all
+of it, `plain/` what can be said without knowing a language.
 
 Each part is a `Protocol` that a module of the language fulfils with its functions. What goes in and comes out
 is in `values.py` and `outcomes.py`, the same for every language.
@@ -39,6 +40,14 @@ class Projects(Protocol):
     """Names of files that decide how a project is built."""
     LOCKS: frozenset[str]
     """Names of files that a tool writes to remember what it installed."""
+
+    def roots(self, read: Read, paths: Sequence[str], /) -> tuple[str, ...]:
+        """The folders that are projects of this language, by the files that say so; empty for the top."""
+
+    def missing(self, plan: Plan, /) -> str:
+        """What is not installed and without which nothing of the plan can run: a sentence; empty if all is
+        there. Starts no program.
+        """
 
     def detect(
         self, read: Read, paths: Sequence[str], settings: Mapping[str, object] | None = None, /
@@ -143,8 +152,8 @@ class Measures(Protocol):
     CHECKERS: Mapping[str, Callable[[str], Mapping[str, object]]]
     """Names of files that hold settings of linters and type checkers, and what takes these out, by tool."""
 
-    def complexity(self, text: str, /) -> dict[str, int]:
-        """How many ways lead through each function, by its dotted name."""
+    def complexity(self, text: str, /) -> dict[str, int] | None:
+        """How many ways lead through each function, by its dotted name. None: by the grammar of the file."""
 
     def code_lines(self, text: str, /) -> list[tuple[int, Words]] | None:
         """The lines that do something, with their words: copies are found by them. None if it has none."""
@@ -152,11 +161,15 @@ class Measures(Protocol):
     def statements(self, text: str, /) -> frozenset[int]:
         """The lines that can be executed."""
 
-    def same_code(self, before: str, after: str, /) -> bool:
-        """Whether two texts are one program up to comments, documentation and formatting."""
+    def same_code(self, before: str, after: str, /) -> bool | None:
+        """Whether two texts are one program up to comments, documentation and formatting. None: by the
+        grammar of the file.
+        """
 
     def changed_code(self, before: str, after: str, /) -> ChangedCode | None:
-        """What is new, different or gone; None where one of the texts does not parse."""
+        """What is new, different or gone; None where one of the texts does not parse, or for what the grammar
+        of the file says.
+        """
 
     def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant]:
         """At most `limit` small wrong versions of a file, each wrong in one of `lines`; the same seed draws
@@ -184,6 +197,8 @@ class Tests(Protocol):
     """Names of exceptions that a test meets which calls something wrongly."""
     HELD_OUT: str
     """The name of a file of tests that is laid beside those of a project for one run."""
+    CALLABLE: bool
+    """Whether a test is a function that can be called without the test runner."""
 
     def test_globs(self, test_paths: Sequence[str], /) -> tuple[str, ...]:
         """What `{tests}` stands for in the path limits of a role, given the places of the tests."""
@@ -275,16 +290,16 @@ class SandboxRuns(Protocol):
         like: TestRun,
         scratch: Path,
         timeout_s: float,
-    ) -> TestRun:
+    ) -> TestRun | None:
         """What each of these functions of a file does when it is called without the test runner. Modules are
-        found where they were found in the run `like`.
+        found where they were found in the run `like`. None: tests cannot be called so.
         """
 
     def judge_hash(self) -> str:
         """A digest of what of ours has a part in the outcomes of a run."""
 
     def foreign(
-        self, run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str], /
+        self, run: TestRun, tree: Path, env: Environment, changed_paths: Sequence[str], /
     ) -> list[str]:
         """The changed files that the run loaded from somewhere else than the judged tree."""
 
@@ -331,3 +346,5 @@ class Language:
     measures: Measures
     tests: Tests
     runs: SandboxRuns
+    gaps: tuple[tuple[str, str], ...] = ()
+    """What cannot be proved or measured for it, each with what is said of that beside every verdict."""

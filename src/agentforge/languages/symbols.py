@@ -70,7 +70,7 @@ def docstrings(text: str, path: str) -> tuple[Docstring, ...]:
 def _symbols(text: str, path: str, *, nested: bool = False) -> list[Symbol]:
     language = language_of(path)
     found = language.source.symbols(text, nested=nested) if language else None
-    if language is None and (grammar := grammar_of(path)) is not None:
+    if found is None and (grammar := grammar_of(path)) is not None:
         found = reader.symbols(text, grammar)
     return _by_lines(text) if found is None else found
 

@@ -36,11 +36,6 @@ def languages_of(paths: Iterable[str], known: Sequence[Language] = LANGUAGES) ->
     return tuple(sorted(found, key=lambda language: -counts[language.name]))
 
 
-def main_language(paths: Iterable[str]) -> Language:
-    """The language whose tests decide about a repository."""
-    return next(iter(languages_of(paths)), DEFAULT)
-
-
 def language_of(path: str) -> Language | None:
     """The language that a path belongs to; None if no language of ours has it."""
     return next((each for each in LANGUAGES if path.endswith((*each.suffixes, *each.declarations))), None)

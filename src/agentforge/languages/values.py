@@ -14,6 +14,7 @@ Kind = Literal["class", "function", "method", "variable"]
 Status = Literal["ran", "not_run", "not_configured"]
 Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
+SETTINGS_FILE = ".agentforge/config/settings.yaml"
 VERSION = re.compile(r"\d+(?:\.\d+){0,2}")
 """How a version of a language is asked for: `3`, `3.12` or `3.12.4`."""
 IMPORTED = "imported"
@@ -87,11 +88,17 @@ class Environment:
     """Why checkers could not be installed, a sentence each."""
     hold: Hold | None = field(default=None, compare=False, repr=False)
     """Keeps it from being removed while this process uses it."""
+    parts: Mapping[str, tuple[str, "Environment"]] = field(default_factory=dict, compare=False, repr=False)
+    """Where it is those of several projects: by the name of each, its folder and its own environment."""
+    around: Path | None = field(default=None, compare=False, repr=False)
+    """The checkout that the project is a folder of; None where it is all of it."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
         """What a run in this environment needs to see, and may not change."""
-        return (self.path, self.source, *toolchain_roots(str(self.prefix)), *readable(self.toolchains))
+        own = (self.path, self.source, *toolchain_roots(str(self.prefix)), *readable(self.toolchains))
+        parts = (path for _, part in self.parts.values() for path in part.readable)
+        return tuple(dict.fromkeys((*own, *parts, *([self.around] if self.around else []))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,10 @@ class ProjectFiles:
         """The directory that holds one directory per task."""
         return self.root / "tasks"
 
+    def audit(self, task_id: str, suffix: str) -> Path:
+        """Where the report about a task is kept."""
+        return self.root / "audit" / f"{plain_name(task_id)}.{suffix}"
+
     def task(self, task_id: str) -> TaskFiles:
         """The files of the task with this id."""
         return TaskFiles(self.tasks / plain_name(task_id))

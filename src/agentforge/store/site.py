@@ -65,7 +65,7 @@ class Site:
             given = self._newest(archived, place)
         assert given is not None
         files = self.project.task(find_task(self.project.tasks, given, archived))
-        if not files.journal.exists():
+        if not archive.is_whole(files):
             archive.restore(self.git, files.task_id, files)
         return files
 
@@ -94,7 +94,7 @@ class Site:
         gone = [
             name
             for name in archive.archived_tasks(self.git)
-            if self._is_ours(name) and not self.project.task(name).journal.exists()
+            if self._is_ours(name) and not archive.is_whole(self.project.task(name))
         ]
         return [name for name in gone if archive.restore(self.git, name, self.project.task(name))]
 

@@ -11,30 +11,44 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentforge.core.errors import ModelMistake, Unusable, UsageError
+from agentforge.core.errors import Exhausted, ModelMistake, Unusable, UsageError
 from agentforge.system.unlinked import folder_unlinked, is_private
 
-_CONTINUE = "then `agentforge continue`"
+_AGAIN = "and try again"
 _DISK = {
-    errno.ENOSPC: ("The disk is full", f"Free some space, {_CONTINUE}."),
-    errno.EDQUOT: ("The disk quota is used up", f"Free some space, {_CONTINUE}."),
-    errno.EFBIG: ("A file is larger than the system allows", f"Raise the limit on file sizes, {_CONTINUE}."),
-    errno.EROFS: ("The disk is read-only", f"Make it writable, {_CONTINUE}."),
-    errno.EACCES: ("Permission was denied", f"Give yourself access, {_CONTINUE}."),
-    errno.EPERM: ("The system refused an operation on a file", f"Give yourself access, {_CONTINUE}."),
-    errno.EIO: ("The disk failed", f"Check the disk, {_CONTINUE}."),
+    errno.ENOSPC: ("The disk is full", f"Free some space, {_AGAIN}."),
+    errno.EDQUOT: ("The disk quota is used up", f"Free some space, {_AGAIN}."),
+    errno.EMFILE: (
+        "This process may not open more files",
+        f"Raise the limit, for example with `ulimit -n 1024`, {_AGAIN}.",
+    ),
+    errno.ENFILE: ("The system cannot open more files", f"End programs that you do not need, {_AGAIN}."),
+    errno.ENOMEM: ("The memory is used up", f"End programs that you do not need, {_AGAIN}."),
+    errno.EFBIG: ("A file is larger than the system allows", f"Raise the limit on file sizes, {_AGAIN}."),
+    errno.EROFS: ("The disk is read-only", f"Make it writable, {_AGAIN}."),
+    errno.EACCES: ("Permission was denied", f"Give yourself access, {_AGAIN}."),
+    errno.EPERM: ("The system refused an operation on a file", f"Give yourself access, {_AGAIN}."),
+    errno.EIO: ("The disk failed", f"Check the disk, {_AGAIN}."),
 }
+_NO_MORE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""Those that say nothing about what was being done."""
+_ROOM = 64 * 1024
+"""Bytes that must be free where programs work; with fewer, what they report may be about the disk alone."""
 _MAX_LINKS = 40
 # Characters that some file systems ignore in names, so that `.g<U+200C>it` opens `.git`.
 _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
 
 @contextlib.contextmanager
-def disk_errors() -> Iterator[None]:
-    """Turn what a disk can do wrong into `Unusable`; every other `OSError` passes."""
+def disk_errors(about: Path | None = None) -> Iterator[None]:
+    """Turn what a disk can do wrong into `Unusable`, which names what it is about; every other `OSError`
+    passes.
+    """
     try:
         yield
     except OSError as error:
+        if about is not None:
+            error.filename = str(about)
         trouble = disk_trouble(error)
         if trouble is None:
             raise
@@ -46,11 +60,32 @@ def disk_trouble(error: OSError | str) -> Unusable | None:
     for number, (sentence, next_step) in _DISK.items():
         if isinstance(error, str):
             if os.strerror(number) in error:
-                return Unusable(f"{sentence}: {error.strip()}.", next_step)
+                return _kind(number)(f"{sentence}: {error.strip().rstrip('.')}.", next_step)
         elif error.errno == number:
             where = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, str | bytes) else ""
-            return Unusable(f"{sentence}{where}.", next_step)
+            return _kind(number)(f"{sentence}{where}.", next_step)
     return None
+
+
+def _kind(number: int) -> type[Unusable]:
+    return Exhausted if number in _NO_MORE else Unusable
+
+
+def exhausted(error: OSError | str) -> Exhausted | None:
+    """What the machine has no more of, if an error, or what a program said about one, tells of that."""
+    trouble = disk_trouble(error)
+    return trouble if isinstance(trouble, Exhausted) else None
+
+
+def full_disk(place: Path) -> Exhausted | None:
+    """That the disk at a place has no room left. Programs have words of their own for it, or none."""
+    try:
+        found = os.statvfs(place)
+    except OSError:
+        return None
+    if not found.f_blocks or found.f_bavail * found.f_frsize >= _ROOM:
+        return None
+    return exhausted(OSError(errno.ENOSPC, "", str(place)))
 
 
 def make_own_directory(path: Path, mode: int = 0o700) -> None:
@@ -86,7 +121,7 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Put `data` at `path`: after a crash at any moment the old content or the new is there, never a part of
     it. Missing directories are made; a link on the way is refused.
     """
-    with disk_errors(), folder_unlinked(path.parent, make=True) as folder:
+    with disk_errors(path), folder_unlinked(path.parent, make=True) as folder:
         temporary = _write_beside(folder, data, durable=durable)
         try:
             os.replace(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -99,7 +134,7 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 def claim_directory(path: Path) -> bool:
     """Make a directory that is not there yet; False if it is, also if another process was quicker."""
-    with disk_errors(), folder_unlinked(path.parent, make=True) as folder:
+    with disk_errors(path), folder_unlinked(path.parent, make=True) as folder:
         try:
             os.mkdir(path.name, dir_fd=folder)
         except FileExistsError:
@@ -109,7 +144,7 @@ def claim_directory(path: Path) -> bool:
 
 def create_exclusive(path: Path, data: bytes) -> bool:
     """Create `path` with all of `data`; False if it exists already. A link on the way is refused."""
-    with disk_errors(), folder_unlinked(path.parent, make=True) as folder:
+    with disk_errors(path), folder_unlinked(path.parent, make=True) as folder:
         if path.is_symlink() or path.exists():
             return False
         temporary = _write_beside(folder, data)

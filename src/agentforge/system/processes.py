@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from agentforge.core.errors import Unusable
+from agentforge.system.files import exhausted
 
 _TICK_S = 0.1
 _LAST_WORDS_S = 1.0
@@ -227,6 +228,8 @@ def _start(
         )
         if hidden or isinstance(error, FileNotFoundError):
             raise Unusable(f"`{argv[0]}` is not installed.", "Install it, and try again.") from error
+        if isinstance(error, OSError) and (trouble := exhausted(OSError(error.errno, "", None))):
+            raise trouble from error
         raise Unusable(f"`{argv[0]}` could not be started: {error}.") from error
 
 

@@ -8,8 +8,9 @@ import importlib.util
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+from agentforge.languages.described import words
 from agentforge.languages.grammars.table import Grammar
 from agentforge.languages.values import Kind, Symbol
 
@@ -38,6 +39,13 @@ _NAMES = frozenset(
         "shorthand_property_identifier",
     }
 )
+_BRANCHES = words(
+    "if_statement if_expression for_statement for_in_statement for_expression enhanced_for_statement "
+    "while_statement while_expression do_statement loop_expression switch_case expression_case type_case "
+    "communication_case switch_label match_arm catch_clause ternary_expression conditional_expression "
+    "&& || ??"
+)
+"""Types of nodes, in all grammars, after which the code may go more than one way."""
 
 
 @cache
@@ -90,6 +98,48 @@ def references(text: str, grammar: Grammar) -> list[tuple[str, int]] | None:
         if node.type in _NAMES:
             found.append((_text(node), node.start_point[0] + 1))
         waiting.extend(reversed(node.children))
+    return found
+
+
+class Leaf(NamedTuple):
+    """A word of the code, by its place."""
+
+    line: int
+    text: str
+
+
+def leaves(text: str, grammar: Grammar) -> list[Leaf] | None:
+    """Every word of the code in order, comments left out; None where there is nothing to parse with, or the
+    text does not parse.
+    """
+    root = _root(text, grammar)
+    if root is None or root.has_error:
+        return None
+    found: list[Leaf] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if "comment" in node.type:
+            continue
+        if node.child_count and "string" not in node.type:
+            waiting.extend(reversed(node.children))
+        elif spelled := _text(node):
+            found.append(Leaf(node.start_point[0] + 1, spelled))
+    return found
+
+
+def branches(text: str, grammar: Grammar) -> list[int] | None:
+    """The lines on which the code may go more than one way, one for each; None as above."""
+    root = _root(text, grammar)
+    if root is None or root.has_error:
+        return None
+    found: list[int] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type in _BRANCHES:
+            found.append(node.start_point[0] + 1)
+        waiting.extend(node.children)
     return found
 
 

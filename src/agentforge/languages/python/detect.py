@@ -29,10 +29,9 @@ from agentforge.languages.python.requirements import (
 from agentforge.languages.python.suite import find_suite, suite_of
 from agentforge.languages.python.workspace import members
 from agentforge.languages.toolchains import needs_of
-from agentforge.languages.values import Plan
+from agentforge.languages.values import SETTINGS_FILE, Plan
 from agentforge.system.canon import digest
 
-SETTINGS_FILE = ".agentforge/config/settings.yaml"
 PYTHON = "{env}/bin/python"
 PYTEST = (PYTHON, "-m", "pytest")
 MAKE_ENVIRONMENT = ("{uv}", "venv", "--python", "{python}", "{env}")

@@ -1,43 +1,28 @@
-"""A project's own environment: built once per set of lock files, outside every checkout, and read-only
-afterwards.
-
-    <cache_root>/<key>/env        the virtual environment
-    <cache_root>/<key>/source     a pristine checkout, from which the project is installed
-    <cache_root>/packages         what set-up downloaded and built, for the other environments of the project
-    <cache_root>/<key>/.ready     written last; without it the other two are rubble of a crash and are removed
-    <cache_root>/<key>.use        held by every process that uses it; `agentforge clean` removes none of these
-
-A virtual environment cannot be moved, so it is built where it will stay, under a lock of its own. A cache
-root belongs to one project: set-up runs the project's own code, which can write to it, and what it writes
-there must not reach another project.
+"""The environment of a Python project: a virtual environment, made by uv from the package indexes of the
+caller.
 """
 
-import fcntl
-import json
 import os
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from agentforge.languages.python.interpreter import find_interpreter
-from agentforge.languages.python.set_up import SetUp, SetupWalls, Tools
+from agentforge.languages.environments import build_environment
+from agentforge.languages.python.detect import INSTALL
+from agentforge.languages.python.indexes import (
+    FIRST_INDEX,
+    default_places,
+    index_places,
+    index_variables,
+    named_paths,
+    passwords_in,
+    without_passwords,
+)
+from agentforge.languages.python.interpreter import Interpreter, find_interpreter, find_uv
+from agentforge.languages.set_up import Makings
 from agentforge.languages.toolchains import find_toolchains, with_toolchains
 from agentforge.languages.values import Environment, Plan
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.network.destinations import Destination
-from agentforge.system.bounded import files_below
-from agentforge.system.canon import digest
-from agentforge.system.files import disk_errors, write_atomic
-from agentforge.system.holds import Hold
-
-PACKAGES = "packages"
-FORMAT = 1  # part of the key: raised when environments of an older AgentForge must not be used
-CACHES = frozenset({"__pycache__", ".git", ".pytest_cache", ".ruff_cache", ".mypy_cache"})
-BUILD_DIRECTORIES = frozenset(
-    {"build", "dist", "target", "node_modules"}
-)  # at the top only: deeper it may be a package's name
 
 
 def build(  # noqa: PLR0913 - every one of them is the caller's business
@@ -51,47 +36,33 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
     allow: Sequence[Destination] = (),
     index_passwords: bool = False,
 ) -> Environment:
-    """The environment for `plan`, from the cache or made now. `tree_checkout` fills an empty directory with
-    the project's files.
-
-    Set-up may reach the package indexes of the caller, and the places of `allow`; it is told the passwords of
-    indexes only if the user said so.
+    """The environment for `plan`, from the cache or made now. Set-up may reach the package indexes of the
+    caller, and the places of `allow`; it is told the passwords of indexes only if the user said so.
     """
     interpreter = find_interpreter(plan.version, sandbox)
     told = (version or "0.0.0") if plan.version_from_tags else None
-    chains = find_toolchains(plan.toolchains, os.environ, Path.home())
-    key = _key(plan, (interpreter, chains), told, lock_text_hash)
-    home = cache_root.resolve() / key
-    with disk_errors():
-        hold = Hold(home)
-    with disk_errors(), _locked(home), Hold(home.parent / PACKAGES):
-        walls = SetupWalls(sandbox, tuple(allow), index_passwords)
-        if (ready := _load(home)) is not None:
-            if ready.failed:  # what could not be had then may be there now
-                failed = SetUp(plan, home, (interpreter, chains), walls, told).install_checkers()
-                ready = ready if failed == ready.failed else _store(home, replace(ready, failed=failed))
-            return replace(ready, toolchains=chains, hold=hold)
-        shutil.rmtree(home, ignore_errors=True)
-        (home / "env").mkdir(parents=True)
-        (home / "source").mkdir()
-        tree_checkout(home / "source")
-        before = _files(home / "source")
-        set_up = SetUp(plan, home, (interpreter, chains), walls, told)
-        log = set_up.run()
-        failed = set_up.install_checkers()
-        generated = tuple(sorted(_files(home / "source") - before))
-        made = Environment(
-            home / "env",
-            home / "env/bin/python",
-            home / "source",
-            plan.import_roots,
-            generated,
-            key,
-            log,
-            interpreter.prefix,
-            failed=failed,
-        )
-        return replace(_store(home, made), toolchains=chains, hold=hold)
+    makings = _makings(plan, interpreter, told, index_passwords=index_passwords)
+    return build_environment(
+        plan, makings, tree_checkout, cache_root, sandbox, lock_text_hash=lock_text_hash, allow=allow
+    )
+
+
+def _makings(plan: Plan, interpreter: Interpreter, told: str | None, *, index_passwords: bool) -> Makings:
+    uv, passed = find_uv(), index_variables(os.environ)
+    kept = passwords_in(passed) if not index_passwords else ()
+    passed = passed if index_passwords else without_passwords(passed)
+    return Makings(
+        prefix=interpreter.prefix,
+        program="bin/python",
+        identity=(told, interpreter.version, str(interpreter.executable)),
+        values={"uv": str(uv), "python": str(interpreter.executable)},
+        variables=passed | _setup_variables(uv) | _version_variables(told),
+        read=(uv, *named_paths(passed)),
+        network=_places(passed, uv, interpreter),
+        kept=tuple(kept),
+        chains=find_toolchains(plan.toolchains, os.environ, Path.home()),
+        requirement_at=len(INSTALL),
+    )
 
 
 def run_env(environment: Environment, tree: Path) -> dict[str, str]:
@@ -111,69 +82,43 @@ def run_env(environment: Environment, tree: Path) -> dict[str, str]:
     return with_toolchains(variables, environment.toolchains)
 
 
-def _key(plan: Plan, tools: Tools, version: str | None, lock_text_hash: str) -> str:
-    """Everything that decides what the environment holds; not the sandbox, which only decides how safely it
-    was made.
+def _places(passed: Mapping[str, str], uv: Path, interpreter: Interpreter) -> tuple[Destination, ...]:
+    """The package indexes: those that the caller names; where no first one is named, the installers' own as
+    well.
     """
-    interpreter, chains = tools
-    parts = (
-        FORMAT,
-        plan.setup,
-        *((plan.checkers,) if plan.checkers else ()),
-        plan.import_roots,
-        version,
-        interpreter.version,
-        str(interpreter.executable),
-        lock_text_hash,
+    named = tuple(index_places(passed))
+    own = () if any(name in passed for name in FIRST_INDEX) else tuple(default_places(uv, interpreter.prefix))
+    return tuple(dict.fromkeys((*named, *own)))
+
+
+def _setup_variables(uv: Path) -> dict[str, str]:
+    return {
+        "PATH": f"{{env}}/bin:{uv.parent}:/usr/local/bin:/usr/bin:/bin",
+        "VIRTUAL_ENV": "{env}",
+        "UV_CACHE_DIR": "{cache}",
+        "UV_PYTHON_DOWNLOADS": "never",
+        # A linked file would be shared with the cache, and a build could change it for every other
+        # environment.
+        "UV_LINK_MODE": "copy",
+        # Test runs see the environment read-only, so what is not compiled now would be compiled anew by each
+        # of them.
+        "UV_COMPILE_BYTECODE": "1",
+        "UV_NO_PROGRESS": "1",
+        "NO_COLOR": "1",
+    }
+
+
+def _version_variables(version: str | None) -> dict[str, str]:
+    """Tell every tool that would ask git for the version. Only when the project uses one: some of these reach
+    dependencies too.
+    """
+    if version is None:
+        return {}
+    names = (
+        "SETUPTOOLS_SCM_PRETEND_VERSION",
+        "PDM_BUILD_SCM_VERSION",
+        "PBR_VERSION",
+        "POETRY_DYNAMIC_VERSIONING_BYPASS",
+        "UV_DYNAMIC_VERSIONING_BYPASS",
     )
-    return digest(json.dumps((*parts, *(str(chain.root) for chain in chains))))[:24]
-
-
-@contextmanager
-def _locked(home: Path) -> Iterator[None]:
-    """One builder per key; others wait and then find it ready."""
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with home.with_suffix(".lock").open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _files(top: Path) -> set[str]:
-    """Every file below `top`, caches left out."""
-    at_the_top = CACHES | BUILD_DIRECTORIES
-    found: set[str] = set()
-
-    def skip(folder: Path) -> bool:
-        return folder.name in (at_the_top if folder.parent == top else CACHES)
-
-    for path in files_below(top, skip, links=True):
-        if not path.name.endswith((".pyc", ".o")):
-            found.add(path.relative_to(top).as_posix())
-    return found
-
-
-def _store(home: Path, environment: Environment) -> Environment:
-    fields = asdict(environment)
-    write_atomic(home / ".ready", json.dumps(fields, default=str, sort_keys=True).encode())
-    return environment
-
-
-def _load(home: Path) -> Environment | None:
-    """The finished environment, if there is one and its interpreter still starts from where it did."""
-    try:
-        fields = json.loads((home / ".ready").read_bytes())
-    except (FileNotFoundError, ValueError):
-        return None
-    if not (home / "env/bin/python").exists() or Path(fields["path"]) != home / "env":
-        return None
-    return Environment(
-        path=home / "env",
-        program=home / "env/bin/python",
-        source=home / "source",
-        import_roots=tuple(fields["import_roots"]),
-        generated=tuple(fields["generated"]),
-        key=fields["key"],
-        log=fields["log"],
-        prefix=Path(fields["prefix"]),
-        failed=tuple(fields.get("failed", ())),
-    )
+    return dict.fromkeys(names, version)

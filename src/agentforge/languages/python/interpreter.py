@@ -13,7 +13,7 @@ from pathlib import Path
 
 from uv import find_uv_bin
 
-from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.errors import Exhausted, Unusable, UsageError
 from agentforge.languages.toolchains import Need, find_toolchains
 from agentforge.languages.values import VERSION
 from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
@@ -93,6 +93,8 @@ def _ask(place: Path, sandbox: Sandbox) -> Interpreter | None:
         )
         try:
             answer = sandbox.run((str(executable), "-I", "-S", "-c", _ASK), room)
+        except Exhausted:
+            raise
         except Unusable:
             return None
     words = answer.out.decode(errors="replace").splitlines()

@@ -16,6 +16,7 @@ from agentforge.languages.python.testguard import asserts, source_of_test, test_
 from agentforge.languages.values import Sections
 
 __all__ = [
+    "CALLABLE",
     "FIXTURES",
     "HELD_OUT",
     "MISCALLED",
@@ -42,6 +43,7 @@ __all__ = [
 RUNNER = "pytest"
 FIXTURES = frozenset({"conftest.py"})
 MISCALLED = words("AttributeError ImportError ModuleNotFoundError NameError TypeError UnboundLocalError")
+CALLABLE = True
 HELD_OUT = "test_held_out_by_agentforge.py"
 SETTINGS = FIXTURES | words(
     "pytest.ini .pytest.ini pytest.toml .pytest.toml sitecustomize.py usercustomize.py"

@@ -1,7 +1,9 @@
 """Run a project's tests in the sandbox, and say what each of them did."""
 
 import json
+import re
 import secrets
+import signal
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from agentforge.core.reply import Json
 from agentforge.languages.outcomes import (
+    NO_TESTS,
     Regression,
     TestResult,
     TestRun,
@@ -48,6 +51,11 @@ GRACE_S = 5
 """How long a test may take to notice that its time is over, before the process is ended."""
 MOST_HUNG = 3
 """How often a run is begun again because a test hangs that cannot be interrupted."""
+_USAGE = 4
+"""The exit code of pytest for options that it does not know, or paths that are not there."""
+_SIGNALLED = 128
+"""Added to the number of a signal by what starts programs behind walls, as shells do."""
+_FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGHUP})
 RUNNERS = frozenset({"coverage", "hatch", "pdm", "pipenv", "poetry", "rye", "uv"})
 """Programs that start pytest in an environment, or measure it. A run has its environment without them."""
 
@@ -169,6 +177,7 @@ class _PytestRun:
             duration_ms=done.seconds_ms,
             sandbox=self._sandbox.name,
             reached=reached_with_names(report.reached, names),
+            killed=bool(_killer(done, report)),
         )
 
     def _prepare(self) -> None:
@@ -235,19 +244,33 @@ class _PytestRun:
             return f"the tests did not end within {int(timeout_s)} s{where}"
         if done.beyond:
             return f"the run was out of bounds{where}: {done.beyond}"
+        if killer := _killer(done, report):
+            return f"the test process was killed by {killer}{where}"
         if not report.collected and not report.ended and not report.tampered:
             printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
             if "No module named '_pytest'" in printed:
                 return "pytest is not in the environment"
             said = telling_line(redact(printed[:LOOKED_AT])[0])
-            stopped = f"pytest stopped before it collected (exit code {done.code})"
+            stopped = (
+                "pytest refuses the options that it is given, by the command or by the project's settings"
+                if done.code == _USAGE
+                else f"pytest stopped before it collected (exit code {done.code})"
+            )
             return f"{stopped}: {said}" if said else stopped
         doubt = report.doubt()
         if doubt:
             return doubt if report.ended or report.tampered else f"{doubt} (exit code {done.code})"
         if not report.groups and not report.collect_errors:
-            return "no tests were collected"
+            return NO_TESTS
         return ""
+
+
+def _killer(done: Completed, report: Report) -> str:
+    """The signal that ended a run before its report did, if it came from outside."""
+    number = -done.code if done.code < 0 else done.code - _SIGNALLED
+    if number not in _FROM_OUTSIDE or done.timed_out or done.beyond or report.ended or report.tampered:
+        return ""
+    return signal.Signals(number).name
 
 
 def start_of(command: Sequence[str]) -> PytestCommand | None:
@@ -311,9 +334,14 @@ def joining(start: PytestCommand, variables: dict[str, str], coverage: Sequence[
 
 
 def telling_line(printed: str) -> str:
-    """The line of pytest's complaint; of a traceback, its last line."""
-    errors = [line for line in printed.splitlines() if line.startswith(("ERROR", "E  ")) or "rror:" in line]
-    return (errors[0] if errors else last_line(printed)).strip()[:300]
+    """The line of pytest's complaint; of a traceback, its last line; how it may be called says nothing."""
+    errors = [
+        line
+        for line in printed.splitlines()
+        if (line.startswith(("ERROR", "E  ")) or "rror:" in line) and not line.startswith("ERROR: usage:")
+    ]
+    line = (errors[0] if errors else last_line(printed)).strip()[:300]
+    return re.sub(r"^\S+: error: ", "", line)  # argparse begins with the name of the program, here the judge
 
 
 def top_level_names(tree: Path, import_roots: Sequence[str]) -> list[str]:
@@ -330,11 +358,11 @@ def top_level_names(tree: Path, import_roots: Sequence[str]) -> list[str]:
     return sorted(name for name in found if name.isidentifier())
 
 
-def foreign(run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str]) -> list[str]:
+def foreign(run: TestRun, tree: Path, env: Environment, changed_paths: Sequence[str]) -> list[str]:
     """The changed modules that the run loaded from somewhere else than the judged tree: its outcomes are
     about other code.
     """
-    tree, env_source = tree.resolve(), env_source.resolve()
+    tree, env_source = tree.resolve(), env.source.resolve()
     elsewhere = {
         name: Path(path) for name, path in run.modules.items() if not Path(path).is_relative_to(tree)
     }

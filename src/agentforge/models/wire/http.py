@@ -15,6 +15,7 @@ import httpx2
 from agentforge.models.base import MAX_REPLY_BYTES
 from agentforge.models.known.providers import Wire, is_loopback
 from agentforge.models.wire.endpoint import Endpoint
+from agentforge.system.quiet import hush_logs
 
 PLACEHOLDER: Final = "none"
 """What an SDK is told as its key. It never learns the real one, so none of its errors, logs or traces can
@@ -52,6 +53,7 @@ def trusted(*, from_environment: bool) -> ssl.SSLContext:
 
 def open_client(endpoint: Endpoint, watch: WireWatch) -> httpx2.AsyncClient:
     """The client for one request; its connections belong to the event loop that runs now."""
+    hush_logs()
 
     async def seal(request: httpx2.Request) -> None:
         _seal(request, endpoint)

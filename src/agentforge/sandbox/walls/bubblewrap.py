@@ -147,11 +147,23 @@ def _filter(calls: tuple[int, ...]) -> Iterator[str]:
         yield from ("--seccomp", str(fd))
 
 
+_HELP_S = 5
+
+
 @functools.cache
-def _knows(executable: str, option: str) -> bool:
+def knows(executable: str, option: str) -> bool:
     """Whether this `bwrap` has an option that older ones lack."""
-    listing = subprocess.run((executable, "--help"), capture_output=True, check=False, timeout=10)
-    return option.encode() in listing.stdout + listing.stderr
+    listing = _listing(executable)
+    if listing is None:
+        raise Unusable(f"`{executable} --help` did not answer within {_HELP_S} seconds.")
+    return option.encode() in listing
+
+
+@functools.cache
+def _listing(executable: str) -> bytes | None:
+    """What it says of its options; None if it says nothing in time. Asked once: nobody waits twice."""
+    done = run((executable, "--help"), cwd=Path("/"), env={}, timeout_s=_HELP_S)
+    return None if done.timed_out else done.out + done.err
 
 
 def _walls(executable: str) -> tuple[str, ...]:
@@ -159,7 +171,7 @@ def _walls(executable: str) -> tuple[str, ...]:
     return (
         "--unshare-all",
         *identity,
-        *(("--disable-userns",) if _knows(executable, "--disable-userns") else ()),
+        *(("--disable-userns",) if knows(executable, "--disable-userns") else ()),
         # Started by root, bwrap keeps root's capabilities, and with them a remount undoes every wall.
         *("--cap-drop", "ALL"),
         "--new-session",
@@ -177,7 +189,7 @@ def _system(executable: str, *, network: bool) -> Iterator[str]:
             yield from ("--ro-bind", root, root)
     for place in (*ETC_ALWAYS, *(ETC_NETWORK if network else ())):
         yield from ("--ro-bind-try", place, place)
-    size = ("--size", str(TEMPORARY_BYTES)) if _knows(executable, "--size") else ()
+    size = ("--size", str(TEMPORARY_BYTES)) if knows(executable, "--size") else ()
     yield from ("--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", "/tmp", "--dir", "/tmp/home")  # noqa: S108 - inside
     # Root inside is still the machine's root to the kernel's own files, and one of them names a program to be
     # run outside.

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from agentforge.core.errors import PolicyError, Unusable
+from agentforge.core.errors import Exhausted, PolicyError, Unusable
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.walls import seccomp
-from agentforge.sandbox.walls.bubblewrap import Bubblewrap
+from agentforge.sandbox.walls.bubblewrap import Bubblewrap, knows
 from agentforge.sandbox.walls.container import Container, ContainerSpec, find_engine
 from agentforge.sandbox.walls.landlock import FIRST_ABI_WITH_TCP, Landlock, kernel_abi
 from agentforge.sandbox.walls.none import NoSandbox
+from agentforge.system.processes import run
 from agentforge.system.programs import find_program
 
 WantedSandbox = Literal["auto", "bubblewrap", "landlock", "container", "none"]
@@ -55,7 +56,7 @@ def rungs(
 
 def _refusal(wanted: WantedSandbox, container: ContainerSpec | None) -> str:
     if wanted == "bubblewrap":
-        return "bubblewrap does not work here." if find_program("bwrap") else "bubblewrap is not installed."
+        return why_no_bubblewrap()
     if wanted == "landlock":
         return "Landlock does not work on this kernel."
     if wanted == "container" and container is None:
@@ -76,12 +77,32 @@ def _refusal(wanted: WantedSandbox, container: ContainerSpec | None) -> str:
 def _way_out(wanted: WantedSandbox, container: ContainerSpec | None) -> str:
     if wanted == "container" and container is None:
         return CONFIGURE_CONTAINER
-    first = (
-        f"Check that `{container.engine} image inspect {container.image}` works"
-        if wanted == "container" and container
-        else INSTALL
-    )
+    first = INSTALL
+    if wanted == "container" and container:
+        first = f"Check that `{container.engine} image inspect {container.image}` works"
+    elif wanted == "bubblewrap" and find_program("bwrap"):
+        first = "Repair it"
     return f"{first}, or say `--sandbox none` to run without walls, on record."
+
+
+def why_no_bubblewrap() -> str:
+    """What is in the way of the strongest walls, in a sentence; empty if nothing is."""
+    executable = find_program("bwrap")
+    if executable is None:
+        return "bubblewrap is not installed."
+    return "" if _bubblewrap(executable) else f"{executable} does not work here{_said(executable)}."
+
+
+@functools.cache
+def _said(executable: str) -> str:
+    """What it said itself, when it was asked for the least."""
+    try:
+        knows(executable, "--unshare-all")
+        done = run((executable, "--ro-bind", "/", "/", "true"), cwd=Path("/"), env={}, timeout_s=20)
+    except Unusable as error:
+        return f": {error.sentence.rstrip('.')}"
+    line = next(iter(done.err.decode(errors="replace").strip().splitlines()), "")
+    return f": {line}" if line else ""
 
 
 @functools.cache
@@ -124,6 +145,8 @@ def works(sandbox: Sandbox) -> bool:
                 ("/bin/sh", "-c", PROBE, "probe", str(outside)),
                 Confinement(cwd=inside, write=(inside,), timeout_s=20),
             )
+        except Exhausted:
+            raise  # says nothing about the walls
         except Unusable:
             return False
         return (

@@ -50,12 +50,15 @@ def save(git: Git, task_id: str, files: TaskFiles, keep: Mapping[str, str]) -> s
 
 
 def restore(git: Git, task_id: str, files: TaskFiles) -> bool:
-    """Put the saved files of a task back whose journal is gone; False if there is nothing to do or nothing
-    saved.
+    """Put the saved files of a task back whose journal is gone, or the pack alone if only that is; False if
+    there is nothing to do or nothing saved.
     """
-    if files.journal.exists():
+    if is_whole(files):
         return False
     commit = git.read_ref(ref_of(task_id))
+    if commit is not None and files.journal.exists():
+        pack = git.read_blob(commit, f"{_FILES}/{files.pack.name}")
+        return pack is not None and create_exclusive(files.pack, pack)
     if commit is None:
         return False
     journal = b""
@@ -73,6 +76,13 @@ def restore(git: Git, task_id: str, files: TaskFiles) -> bool:
     # The journal comes last: until it stands, a restore that was killed starts again.
     create_exclusive(files.journal, journal)
     return True
+
+
+def is_whole(files: TaskFiles) -> bool:
+    """Whether the two files are there that cannot be made again: the journal, and the pack that it names
+    blocks of.
+    """
+    return files.journal.exists() and files.pack.exists()
 
 
 def saved_journal(git: Git, files: TaskFiles) -> bytes | None:

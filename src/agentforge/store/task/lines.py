@@ -160,7 +160,9 @@ def _parse_line(text: bytes, seq: int, prev: str, path: Path, number: int) -> di
     if digest(prev.encode() + text[len(_BULLET) : -_HASH_LENGTH] + b"}") != ending[1].decode():
         _damaged(path, number, "its hash is wrong")
     try:
-        body: dict[str, Json] = json.loads(text[len(_BULLET) :])
+        body: dict[str, Json] = json.loads(
+            text[len(_BULLET) :].decode()
+        )  # of bytes it would guess the encoding
     except ValueError:
         _damaged(path, number, "it is not JSON")
     if body.get("seq") != seq or body.get("prev") != prev:

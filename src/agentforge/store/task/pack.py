@@ -68,7 +68,9 @@ class Pack:
             block = self._find(name)
             data = self._content(name, block)
         if data is None:
-            raise Unusable(f"{self.path}: block {name[:12]} at byte {block.offset} is damaged.")
+            raise Unusable(
+                f"{self.path}: block {name[:12]} at byte {block.offset} is damaged.", self._put_back()
+            )
         return data
 
     def get_text(self, name: str) -> str:
@@ -88,8 +90,14 @@ class Pack:
         """A list of named texts, each its own block: what did not change since the last step costs
         nothing. `about` is kept beside them. No secret is stored.
         """
-        listed: list[Json] = [[name, self.put(redact(text)[0])] for name, text in blocks]
-        return self.put_json({**(about or {}), "blocks": listed})
+        listed = [(name, self.put(redact(text)[0])) for name, text in blocks]
+        # The hashes are ours, and there are many of them: they are not searched for secrets.
+        kept = clean({**(about or {}), "blocks": [name for name, _ in listed]})
+        assert isinstance(kept, dict)
+        names = kept["blocks"]
+        assert isinstance(names, list)
+        kept["blocks"] = [[name, ref] for name, (_, ref) in zip(names, listed, strict=True)]
+        return self.put(canonical(kept))
 
     def get_blocks(self, ref: str) -> list[tuple[str, str]]:
         """The named texts that `put_blocks` stored under this hash."""
@@ -153,7 +161,7 @@ class Pack:
             self._open_for_reading()
             self._scan()
         if name not in self._index:
-            raise Unusable(f"{self.path}: block {name[:12]} is missing.")
+            raise Unusable(f"{self.path}: block {name[:12]} is missing.", self._put_back())
         return self._index[name]
 
     def _content(self, name: str, block: _Block) -> bytes | None:
@@ -191,7 +199,17 @@ class Pack:
             try:
                 self._fd = open_unlinked(self.path, os.O_RDONLY)
             except FileNotFoundError:
-                raise Unusable(f"{self.path} is missing.") from None
+                raise Unusable(
+                    f"{self.path} is missing, and nothing else has what the model was shown and answered.",
+                    self._put_back(),
+                ) from None
+
+    def _put_back(self) -> str:
+        task = self.path.parent.name
+        return (
+            f"Put the file back from a copy of yours; without it the task cannot go on, and `agentforge "
+            f"abort {task}` ends it. Its journal and its branch are as they were."
+        )
 
     def _open_for_writing(self) -> None:
         if self._writable:

@@ -1,12 +1,13 @@
 """When things happened, taken from the envelopes of the journal: the rules know no clock, people want one."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeAlias
 
 from agentforge.core.events import Escalated, Event, Moved, Resolved, StageAccepted
 from agentforge.core.machine import TERMINAL
+from agentforge.core.replacing import replace
 
 Clock: TypeAlias = Callable[[], datetime]
 """The time now, with its zone."""

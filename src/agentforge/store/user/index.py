@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TypeVar
@@ -72,12 +72,12 @@ class Index(SqliteFile):
             return
         self._save([_row(str(repo), journal, info, _Repositories())], [])
 
-    def rows(self, repo: Path | None = None) -> list[TaskRow]:
-        """The tasks of a checkout, or of every checkout that is known, newest first. Each row is as fresh as
-        its journal.
+    def rows(self, repo: Path | None = None, also: Iterable[Path] = ()) -> list[TaskRow]:
+        """The tasks of a checkout, or of every checkout that is known and of those in `also`, newest first.
+        Each row is as fresh as its journal.
         """
         known = {(row.repo, row.task_id): row for row in self._load()}
-        repos = {row.repo for row in known.values()} if repo is None else {str(repo)}
+        repos = {row.repo for row in known.values()} | {*map(str, also)} if repo is None else {str(repo)}
         repositories = _Repositories()
         found: list[TaskRow] = []
         changed: list[TaskRow] = []

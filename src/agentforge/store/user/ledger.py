@@ -10,10 +10,10 @@ the sending.
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from agentforge.core.errors import Unusable, UsageError, UserError
 from agentforge.core.values import Amount, Delivery, Usage
@@ -40,6 +40,13 @@ _SCHEMA = (
     """CREATE TABLE outcomes (
         tier TEXT, spec TEXT, good INTEGER, calls INTEGER, PRIMARY KEY (tier, spec)) WITHOUT ROWID""",
 )
+_COLUMNS = (
+    *("repo", "task", "key", "day", "lane", "stage", "role", "tier", "model", "delivery"),
+    *("reserved_tokens", "reserved_micro_usd", "state"),
+    *("input_tokens", "output_tokens", "cached_tokens", "written_tokens", "tokens", "micro_usd"),
+)
+TRIAL = "trial"
+"""In the place of a task: a small call that only found out whether a model answers."""
 _INSERT = f"INSERT INTO calls VALUES (NULL, {', '.join('?' * 19)})"  # noqa: S608 - question marks
 _ALL = "repo = ? AND task = ? AND key = ? AND state = 'reserved'"
 _ONE = f"id = (SELECT max(id) FROM calls WHERE {_ALL})"  # noqa: S608 - our own columns
@@ -159,12 +166,19 @@ class Ledger(SqliteFile):
     def tasks(self, repo: Path) -> tuple[TaskTotal, ...]:
         """What the tasks of a checkout used, the newest last."""
         query = """SELECT task, lane, count(*), sum(tokens), sum(micro_usd IS NULL), sum(micro_usd), max(id)
-            FROM calls WHERE repo = ? AND state IN ('settled', 'lost') GROUP BY task ORDER BY max(id)"""
-        rows = self._try(lambda database: database.execute(query, (str(repo),)).fetchall()) or []
+            FROM calls WHERE repo = ? AND task <> ? AND state IN ('settled', 'lost')
+            GROUP BY task ORDER BY max(id)"""
+        rows = self._try(lambda database: database.execute(query, (str(repo), TRIAL)).fetchall()) or []
         return tuple(
             TaskTotal(task, lane, calls, tokens, None if unknown else money or 0)
             for task, lane, calls, tokens, unknown, money, _ in rows
         )
+
+    def calls(self, repo: Path) -> tuple[ModelCall, ...]:
+        """Every call of a checkout, also of tasks whose record is gone, in the order of their sending."""
+        query = f"SELECT {', '.join(_COLUMNS)} FROM calls WHERE repo = ? ORDER BY id"  # noqa: S608 - our own
+        rows = self._try(lambda database: database.execute(query, (str(repo),)).fetchall()) or []
+        return tuple(map(_call, rows))
 
     def record(self, tier: str, spec: str, ok: bool) -> None:  # noqa: FBT001 - the router's port
         """One more call of a model: whether its reply could be used."""
@@ -323,6 +337,16 @@ def _row(call: ModelCall) -> tuple[object, ...]:
     )
     money = call.reserved.micro_usd if call.priced else None
     return (*names, call.reserved.tokens, money, call.state, *usage, call.tokens, call.micro_usd)
+
+
+def _call(row: Sequence[Any]) -> ModelCall:
+    """The other way round."""
+    told = dict(zip(_COLUMNS, row, strict=True))
+    kinds = ("input", "output", "cached", "written")
+    usage = Usage(**{f"{kind}_tokens": told.pop(f"{kind}_tokens") for kind in kinds})
+    tokens, money = told.pop("reserved_tokens"), told.pop("reserved_micro_usd")
+    reserved = Amount(tokens=tokens, micro_usd=money or 0)
+    return ModelCall(**told, usage=usage, reserved=reserved, priced=money is not None)
 
 
 def _journal_calls(repo: Path, notice: Callable[[str], None]) -> Iterable[ModelCall]:

@@ -56,13 +56,12 @@ def _ring(task: OpenTask) -> None:
 
 def tell_handed_over(task: OpenTask, problem: UserError | None, *, as_data: bool) -> int:
     """That workers have the task; and what is in their way, if anything is."""
+    again = f"agentforge status {task.task_id}"
     if as_data and problem is None:
         tell(task, as_data=True)
         return 0
     if not as_data:
-        print_last(
-            f"{task.task_id} was handed to the workers. `agentforge status {task.task_id}` shows its status."
-        )
+        print_last(f"{task.task_id} was handed to the workers. `{again}` shows its status.", again=again)
     if problem is not None:
         raise problem
     return 0
@@ -72,9 +71,9 @@ def tell(
     task: OpenTask, *, as_data: bool = False, commands: Callable[[TaskReport], Sequence[str]] = next_commands
 ) -> int:
     """The result of a task as the last words of a command, with the commands that come next."""
-    found = report(task)
+    found, again = report(task), f"agentforge continue {task.task_id}"
     if as_data:
-        print_last(json.dumps(as_json(found), indent=2, ensure_ascii=False))
+        print_last(json.dumps(as_json(found), indent=2, ensure_ascii=False), again=f"{again} --json")
     else:
-        print_last(f"\n{as_text(found, commands(found))}")
+        print_last(f"\n{as_text(found, commands(found))}", again=again)
     return exit_code(found.state)

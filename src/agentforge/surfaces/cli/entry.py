@@ -6,6 +6,7 @@ import os
 import sys
 
 from agentforge import __version__
+from agentforge.surfaces.cli.streams import OutputLost, fit_streams
 
 FRONT_PAGE = os.path.join(os.path.dirname(__file__), "front_page.txt")  # noqa: PTH118, PTH120 - see above
 """What `agentforge --help` says where there is room, as `scripts/make-docs` last wrote it."""
@@ -15,12 +16,16 @@ WIDTH = 80
 
 def main() -> int:
     """Runs the command that was typed, and returns its exit code."""
+    fit_streams()
     answer = _known_answer(sys.argv[1:])
     if answer is not None:
         try:
             print(answer, end="", flush=True)  # noqa: T201 - `printing` loads what this is here to avoid
-        except OSError:  # whoever read our output has seen enough
+        except BrokenPipeError:  # whoever read our output has seen enough
             os._exit(0)
+        except OutputLost as lost:
+            print(f"error: {lost.sentence}", file=sys.stderr, flush=True)  # noqa: T201 - as above
+            os._exit(1)
         return 0
     from agentforge.surfaces.cli.main import main as run
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
@@ -13,6 +14,7 @@ from agentforge import __version__
 from agentforge.core.errors import UserError
 from agentforge.surfaces.cli.interrupt import end_like_ctrl_c, ended_by, interrupted_task
 from agentforge.surfaces.cli.lazy import LazyCommand, LazyGroup
+from agentforge.surfaces.cli.streams import OutputLost, give_up_output
 
 _SIGNALLED = 128
 """Added to the number of a signal, as shells do: 130 after Ctrl-C."""
@@ -59,6 +61,12 @@ COMMANDS = {
     "report": LazyCommand(
         f"{_HERE}.report:report", "Print what a task proved, as Markdown for a pull request"
     ),
+    "audit": LazyCommand(
+        f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
+    ),
+    "metrics": LazyCommand(f"{_HERE}.metrics:metrics", "Show how well your tasks go, over all repositories"),
+    "defect": LazyCommand(f"{_HERE}.defect:defect", "Note a fault in what a task delivered"),
+    "compare": LazyCommand(f"{_HERE}.compare:compare", "Show two tasks beside each other"),
     "pipelines": LazyCommand(
         f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and their files"
     ),
@@ -78,6 +86,9 @@ COMMANDS = {
         "Create the key that signs your deliveries, and choose whose signatures to trust",
     ),
     "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
+    "repo": LazyCommand(
+        f"{_HERE}.repo:repo", "Name repositories, so that commands work on them from anywhere"
+    ),
     "clean": LazyCommand(f"{_HERE}.clean:clean", "Remove old environments and checkouts that nobody needs"),
     "completion": LazyCommand(
         f"{_HERE}.completion:completion", "Print the script that completes commands and tasks in your shell"
@@ -126,7 +137,7 @@ def main(args: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if args is None else args
     try:
         if args is None:
-            end_like_ctrl_c()
+            _become_a_program()
         code = _run(words)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
@@ -140,6 +151,8 @@ def main(args: Sequence[str] | None = None) -> int:
         code = _tell(_Failure(error.code, error.sentence, error.next_step, error.exit_code), words)
     except BrokenPipeError:
         _end(0)  # whoever read our output has seen enough
+    except OSError as error:
+        code = _tell(_of_the_system(error), words)
     # the border to the person: no traceback unless it is asked for
     except Exception as error:  # noqa: BLE001
         code = _tell(_internal(error), words)
@@ -147,6 +160,13 @@ def main(args: Sequence[str] | None = None) -> int:
         _end(code)  # its threads reach into an interpreter that is being taken down, and crash it
     _stop_children()
     return code
+
+
+def _become_a_program() -> None:
+    """What holds for a whole process: how signals end it, and that no library warns its user."""
+    end_like_ctrl_c()
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
 
 
 def _run(args: Sequence[str]) -> int:
@@ -205,6 +225,20 @@ def _interrupted(error: BaseException) -> _Failure:
     task = interrupted_task(error)
     how = f"`agentforge continue {task}` resumes the task." if task else ""
     return _Failure("interrupted", "Interrupted.", how, _SIGNALLED + ended_by(error))
+
+
+def _of_the_system(error: OSError) -> _Failure:
+    if isinstance(error, OutputLost):
+        give_up_output()
+        return _Failure(
+            "unusable", error.sentence, "What the command did stands; send its output somewhere else.", 1
+        )
+    from agentforge.system.files import disk_trouble
+
+    trouble = disk_trouble(error)
+    if trouble is None:
+        return _internal(error)
+    return _Failure(trouble.code, trouble.sentence, trouble.next_step, trouble.exit_code)
 
 
 def _internal(error: Exception) -> _Failure:

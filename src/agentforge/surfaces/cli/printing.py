@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from agentforge.surfaces.cli.streams import OutputLost, give_up_output
 from agentforge.system.visible import harmless, harmless_json, one_line
 
 if TYPE_CHECKING:
@@ -71,11 +72,19 @@ def print_json_line(value: object) -> None:
     click.echo(harmless_json(json.dumps(value, ensure_ascii=False)))
 
 
-def print_last(text: str) -> None:
-    """The last words of a command whose exit code counts even if nobody reads them."""
-    with suppress(BrokenPipeError):
+def print_last(text: str, *, again: str) -> None:
+    """The last words of a command whose exit code counts even if nobody reads them; `again` is the command
+    that prints them once more.
+    """
+    try:
         sys.stdout.write(f"{safe(text)}\n")
         sys.stdout.flush()
+    except BrokenPipeError:
+        pass
+    except OutputLost as lost:
+        give_up_output()
+        with suppress(OSError):
+            say(f"{lost.sentence} `{again}` prints it again.", err=True)
 
 
 def ring() -> None:

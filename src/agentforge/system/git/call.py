@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agentforge.core.errors import Unusable
 from agentforge.system import processes
-from agentforge.system.files import disk_trouble
+from agentforge.system.files import disk_trouble, full_disk
 from agentforge.system.git.objects import GitObject, Known, Reader, ReaderCommand, ReaderLost, parse
 from agentforge.system.processes import Completed
 from agentforge.system.programs import search_path
@@ -116,8 +116,8 @@ def _environment(place: Mapping[str, str], cwd: Path) -> dict[str, str]:
     return {**inherited, **_ENV, "PATH": search_path(cwd), **place}
 
 
-def failure(completed: Completed, args: Sequence[str]) -> Unusable:
-    """What a failed call means to a person: a full disk if it was that, else what git said."""
+def failure(completed: Completed, args: Sequence[str], place: Path | None = None) -> Unusable:
+    """What a failed call means to a person: a full disk (looked for at `place`), else what git said."""
     lines = [line for line in completed.err.decode(errors="replace").splitlines() if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
     for line in fatal or lines:
@@ -135,7 +135,8 @@ def failure(completed: Completed, args: Sequence[str]) -> Unusable:
             "say which programs would do that.",
             "Fetch what is missing with `git fetch --refetch --no-filter`, and go on.",
         )
-    return Unusable(f"`git {args[0]}` failed: {said}.")
+    # Of a lock file that it could not write, git does not say why.
+    return (full_disk(place) if place else None) or Unusable(f"`git {args[0]}` failed: {said}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,7 @@ class GitCall:
             pass_fds=self.pass_fds,
         )
         if check and completed.code != 0:
-            raise failure(completed, args)
+            raise failure(completed, args, self.git_dir)
         return completed
 
     def writing_objects_to(self, place: Path) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.errors import Exhausted, Unusable, UsageError
 from agentforge.system.git.call import failure, invoke
 from agentforge.system.processes import Completed
 
@@ -48,6 +48,8 @@ def find(path: Path) -> RepositoryPaths:
 def _refuse_old_git(path: Path) -> None:
     try:
         version = invoke(("--version",), cwd=path).out.decode(errors="replace")
+    except Exhausted:
+        raise
     except Unusable as error:
         raise UsageError(error.sentence, error.next_step) from error
     numbers = re.search(r"(\d+)\.(\d+)", version)

@@ -180,6 +180,11 @@ class Git(GitCall):
         """Store a file's content as it is, and name it."""
         return self.text("hash-object", "-w", "--no-filters", "--stdin", input=data)
 
+    def subtree(self, tree: str, folder: str) -> str:
+        """The tree of a folder; of no folder, the tree itself."""
+        found = self.find(f"{tree}:{folder}") if folder else None
+        return found.oid if found is not None else tree
+
     def ls_tree(self, tree: str) -> list[TreeEntry]:
         """Every file, link and submodule of a tree, with those of all its directories."""
         return list(self._lasting(("ls-tree", "-r", "-z", "--full-tree", tree), _entries, [tree]))
@@ -340,7 +345,7 @@ class Git(GitCall):
         if completed.code != 0 and self._break_lock(ref):
             completed = self.run(*args, check=False)
         if completed.code != 0:
-            raise failure(completed, args)
+            raise failure(completed, args, self.git_dir)
 
     def _break_lock(self, ref: str) -> bool:
         """Remove the lock that a killed git left on a ref of ours. Nobody else writes those, and we hold the

@@ -36,6 +36,11 @@ def remember(secret: str) -> None:
         _spellings = tuple(sorted({*_spellings, *found}, key=lambda text: (-len(text), text)))
 
 
+def spellings() -> tuple[str, ...]:
+    """All of them, as one value that is another one as soon as a secret joins."""
+    return _spellings
+
+
 def take_out(text: str) -> tuple[str, int]:
     """The text without them, and how many there were."""
     count = 0

@@ -9,6 +9,7 @@ matches no pattern, so a second pass changes nothing.
 
 import re
 from collections.abc import Iterator
+from hashlib import sha256
 
 from agentforge.system.secrets import chance, key_blocks
 from agentforge.system.secrets import known as known_secrets
@@ -19,8 +20,31 @@ _PASSES = 8
 """Two secrets without a gap hide each other's edges: when one is taken out, the next look finds the other."""
 
 
+_WORTH_REMEMBERING = 200
+"""Characters: a shorter text is looked at as quickly as remembered."""
+_REMEMBERED = 4096
+_harmless: dict[bytes, tuple[str, ...]] = {}
+"""Digests of texts in which there was nothing, each with the keys that this process knew at the time. Most
+of what a step shows and records was shown and recorded by the step before.
+"""
+
+
 def redact(text: str) -> tuple[str, int]:
     """The text with every secret as `[REDACTED:kind]`, and how many there were."""
+    if len(text) < _WORTH_REMEMBERING:
+        return _redact(text)
+    name, known = sha256(text.encode(errors="surrogatepass")).digest(), known_secrets.spellings()
+    if _harmless.get(name) is known:
+        return text, 0
+    found = _redact(text)
+    if found[1] == 0:
+        if len(_harmless) >= _REMEMBERED:
+            _harmless.clear()
+        _harmless[name] = known
+    return found
+
+
+def _redact(text: str) -> tuple[str, int]:
     total = 0
     for _ in range(_PASSES):
         text, count = _one_pass(text)
@@ -36,11 +60,14 @@ def _one_pass(text: str) -> tuple[str, int]:
     text, found = known_secrets.take_out(text)
     count += found
     view = _View(text)
-    for rule in _RULES:
-        if starts := view.starts(rule):
-            text, found = _take_out(view.text, rule, starts)
-            if found:
-                view, count = _View(text), count + found
+    hinted, at = view.hinted(0), 0
+    while at < len(hinted):
+        number = hinted[at]
+        text, found = _take_out(view.text, _RULES[number], view.starts(_RULES[number]))
+        at += 1
+        if found:
+            view, count = _View(text), count + found
+            hinted, at = view.hinted(number + 1), 0
     text, found = chance.take_out(view.text, _LONG_WORD)
     return text, count + found
 
@@ -53,9 +80,16 @@ class _View:
         # One letter for each character, so that places are the same.
         self._small = text.encode("latin-1", "replace").lower().decode("latin-1")
 
+    def hinted(self, first: int) -> list[int]:
+        """The numbers of the rules, from `first` on, that may find something; most texts have none."""
+        text, small = self.text, self._small
+        found = {number for hint, number in _EXACT_HINTS if hint in text}
+        found.update(number for hint, number in _SMALL_HINTS if hint in small)
+        return sorted(number for number in found if number >= first)
+
     def starts(self, rule: SecretRule) -> list[int]:
         text = self._small if rule.any_case else self.text
-        return sorted(at for hint in rule.hints if hint in text for at in _places(text, hint))
+        return sorted(at for hint in rule.hints for at in _places(text, hint))
 
 
 def _places(text: str, hint: str) -> Iterator[int]:
@@ -104,8 +138,11 @@ def _both_cases(match: re.Match[str]) -> bool:
 
 
 _LOOK_TWICE = {"openai_key": _mixed, "huggingface_token": _both_cases}
-_LONG_WORD = (
-    f"{EDGE}(?:{'|'.join(f'(?P<{kind}>{shape})' for kind, shape in LONG_WORDS.items())})(?![A-Za-z0-9_])"
+_LONG_WORD = chance.WordShapes(
+    *(
+        f"{EDGE}(?:{'|'.join(rows)})(?![A-Za-z0-9_])"
+        for rows in (LONG_WORDS.values(), (f"(?P<{kind}>{shape})" for kind, shape in LONG_WORDS.items()))
+    )
 )
 _RULES = (
     *(
@@ -113,4 +150,13 @@ _RULES = (
         for kind, (hints, pattern) in BEGINNINGS.items()
     ),
     *NAMED,
+)
+_EXACT_HINTS, _SMALL_HINTS = (
+    tuple(
+        (hint, number)
+        for number, rule in enumerate(_RULES)
+        for hint in rule.hints
+        if rule.any_case is any_case
+    )
+    for any_case in (False, True)
 )

@@ -5,10 +5,12 @@ in them, so that their number costs ordinary text nothing. In both, chance is bo
 """
 
 EDGE = (
-    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv0])|(?<=\\u00[0-9a-fA-F]{2})|(?<=\\x[0-9a-fA-F]{2})|(?<=%[0-9A-F]{2})"
-    r"|(?<=%[0-9a-f]{2})|(?<=\[[0-9;]m)|(?<=\[[0-9;]{2}m))"
+    r"(?:(?<![A-Za-z0-9])|(?<=[0-9a-fA-Fmnrtv])(?:(?<=\\[nrtbfv0])|(?<=\\u00[0-9a-fA-F]{2})|(?<=\\x[0-9a-fA-F]{2})"
+    r"|(?<=%[0-9A-F]{2})|(?<=%[0-9a-f]{2})|(?<=\[[0-9;]m)|(?<=\[[0-9;]{2}m)))"
 )
-"""Where a token may begin: behind no letter, but behind an escape that is written out, or a colour."""
+"""Where a token may begin: behind no letter, but behind an escape that is written out, or a colour. What such
+an escape ends with is looked for first: nearly every letter is behind something else.
+"""
 
 # By kind: the texts with one of which every match begins, and the pattern.
 BEGINNINGS = {

@@ -9,9 +9,11 @@ from agentforge.core.errors import ModelMistake, UsageError
 from agentforge.core.reply import Json
 from agentforge.languages.duplicates import duplicates
 from agentforge.languages.imports import ImportGraph, loads_with, outside_imports
+from agentforge.languages.joined import joined_language
 from agentforge.languages.measures import complexity
 from agentforge.languages.reach import Reach, change_facts, imported_by, render
-from agentforge.languages.table import NAMES, is_code, main_language
+from agentforge.languages.repository import find_projects
+from agentforge.languages.table import NAMES, is_code
 from agentforge.languages.tests import looks_like_test
 from agentforge.languages.values import Manifest
 from agentforge.system.files import relative_to, resolve_inside
@@ -106,7 +108,7 @@ def manifest_of(root: Path) -> Manifest:
 
     paths = tuple(walk(root, root))
     try:
-        return main_language(paths).projects.describe(read, paths)
+        return joined_language(find_projects(read, paths)).projects.describe(read, paths)
     except UsageError as error:
         raise ModelMistake("not_readable", str(error)) from None
 

@@ -1,10 +1,9 @@
 """`abort`: a person ends a task."""
 
-from pathlib import Path
-
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import named_task_argument
 
 
@@ -17,6 +16,7 @@ The branch and the whole record are kept; `agentforge continue TASK` resumes the
 )
 @named_task_argument
 @click.option("--reason", default="", help="The reason, for the record.")
+@repo_option
 @json_option
 def abort(*, task: str, reason: str, as_data: bool) -> int:
     """End TASK and keep its work."""
@@ -25,7 +25,7 @@ def abort(*, task: str, reason: str, as_data: bool) -> int:
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.printing import print_json
 
-    found = open_task(Path.cwd(), task)
+    found = open_task(here(), task)
     done = end(found, reason)
     if note := tell_workers(found):
         say(note, err=True)

@@ -1,12 +1,12 @@
 """`context`: what a step is shown, block by block, and why; also before a task exists."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
 from agentforge.surfaces.cli.commands.start import LANES, MODES
 from agentforge.surfaces.cli.printing import json_option
+from agentforge.surfaces.cli.repo_option import default_base, here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ repository. Tokens are our own estimate, on the high side."""
 @click.option("--base", metavar="REF", help="With --dry-run: as for `start`.")
 @click.option("--pipeline", metavar="NAME", help="With --dry-run: as for `start`.")
 @click.option("--text", "whole", is_flag=True, help="Also print the text of every block.")
+@repo_option
 @json_option
 def context(
     *,
@@ -87,7 +88,7 @@ def _recorded(task: str | None, number: int | None, planned: _Planned) -> "Conte
             f"{said[0]} needs --dry-run; a task keeps the options it was started with.",
             f'Write `agentforge context --dry-run "REQUEST" {said[0]} …`, or leave it out.',
         )
-    return recorded_context(Site.open(Path.cwd()).find(task), number)
+    return recorded_context(Site.open(here()).find(task), number)
 
 
 def _dry(task: str | None, number: int | None, request: str, planned: _Planned) -> "ContextReport":
@@ -101,4 +102,6 @@ def _dry(task: str | None, number: int | None, request: str, planned: _Planned) 
             "A dry run is for a request that is not a task yet, so there is no task or step to show.",
             f"Leave {'--step' if task is None else task} out, or leave --dry-run out.",
         )
-    return planned_context(Site.open(Path.cwd()), StartOptions(request, **planned))
+    site = Site.open(here())
+    planned["base"] = planned["base"] or default_base(site.git)
+    return planned_context(site, StartOptions(request, **planned))

@@ -2,11 +2,10 @@
 are the bill.
 """
 
-from pathlib import Path
-
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 
@@ -28,6 +27,7 @@ can have cost."""
     type=click.Choice(["stage", "role", "model", "day"]),
     help="What to group by.  [default: stage; without TASK: task]",
 )
+@repo_option
 @json_option
 def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
     """Show what TASK, or every task of this repository, has cost."""
@@ -36,7 +36,7 @@ def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.costs import costs_fields, costs_page
     from agentforge.surfaces.cli.printing import print_json
 
-    site = Site.open(Path.cwd())
+    site = Site.open(here())
     files = site.find(task) if task else None
 
     def notice(text: str) -> None:

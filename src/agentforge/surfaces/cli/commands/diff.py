@@ -1,11 +1,11 @@
 """`diff`: what a task has changed so far."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ Examples:
 )
 @task_argument
 @click.option("--stat", is_flag=True, help="Show only file names and line counts.")
+@repo_option
 @json_option
 def diff(*, task: str | None, stat: bool, as_data: bool) -> int:
     """Show the difference between the base of TASK and its last recorded tree.
@@ -33,7 +34,7 @@ def diff(*, task: str | None, stat: bool, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.report import nothing_changed
     from agentforge.surfaces.cli.printing import print_bytes, print_json, print_text
 
-    found = open_task(Path.cwd(), task)
+    found = open_task(here(), task)
     state, git = found.state, found.site.git
     if as_data:
         print_json(_fields(found, stat=stat))

@@ -1,10 +1,9 @@
 """`discard`: a person throws a task away."""
 
-from pathlib import Path
-
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import named_task_argument
 
 
@@ -18,6 +17,7 @@ At a terminal you are asked first; elsewhere TASK must be the whole name. Commit
 other branch has are kept on a branch, and named. What the task cost stays in `agentforge cost`."""
 )
 @named_task_argument
+@repo_option
 @json_option
 def discard(*, task: str, as_data: bool) -> int:
     """Remove TASK: its branch, its worktree and its record."""
@@ -30,7 +30,7 @@ def discard(*, task: str, as_data: bool) -> int:
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.system.visible import brief
 
-    found = open_task(Path.cwd(), task)
+    found = open_task(here(), task)
     name = found.task_id
     if task != name:
         if not at_terminal():

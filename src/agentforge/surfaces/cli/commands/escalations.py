@@ -1,10 +1,9 @@
 """`escalations`: the questions that wait for a person."""
 
-from pathlib import Path
-
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_option
 
 
@@ -31,6 +30,7 @@ Examples:
   agentforge escalations list --all --json""",
 )
 @click.option("--all", "everything", is_flag=True, help="Include answered questions.")
+@repo_option
 @json_option
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the open questions of this repository."""
@@ -42,7 +42,7 @@ def list_(*, everything: bool, as_data: bool) -> int:
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.system.visible import brief
 
-    site = Site.open(Path.cwd())
+    site = Site.open(here())
     found = list(list_questions(site, answered=everything))
     lost = lost_tasks(site)
     if lost.note:
@@ -75,6 +75,7 @@ Without --task, it is the one task that is waiting for this answer. The same pag
 )
 @click.argument("escalation", metavar="ID")
 @task_option
+@repo_option
 @json_option
 def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""
@@ -86,7 +87,7 @@ def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.inbox import record_page
     from agentforge.surfaces.cli.printing import print_json
 
-    site = Site.open(Path.cwd())
+    site = Site.open(here())
     identity = escalation.upper()
     if identity == HOST_LOST:
         lost = lost_task(site, task)

@@ -1,11 +1,11 @@
 """`init`: shows what was detected in a repository, and writes settings that a person can correct."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 
 if TYPE_CHECKING:
     from agentforge.app.configuring import Configured
@@ -28,6 +28,7 @@ is right."""
     is_flag=True,
     help="Write commented examples of roles, stages, pipelines and contracts of your own.",
 )
+@repo_option
 @click.option("--json", "as_data", is_flag=True, help="Print what was detected as JSON.")
 def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
     """Detect how this project is built and tested, and write settings you can edit."""
@@ -36,7 +37,7 @@ def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 
-    site = Site.open(Path.cwd())
+    site = Site.open(here())
     done = configure(site, force=force, with_catalog=with_catalog)
     if as_data:
         examples = {"examples": done.examples, "left": done.left} if with_catalog else {}

@@ -1,11 +1,11 @@
 """`inspect`: the steps of a task, from its journal and its pack."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ Steps are model calls, counted over the task. Without --step the last one is sho
 @task_argument
 @click.option("--step", "number", type=click.IntRange(min=1), help="The step to show.")
 @click.option("--show", type=click.Choice(["context", "reply", "state"]), help="Which part of the step.")
+@repo_option
 @json_option
 def inspect(*, task: str | None, number: int | None, show: str | None, as_data: bool) -> int:
     """Show the steps of TASK: context, reply and state."""
@@ -35,7 +36,7 @@ def inspect(*, task: str | None, number: int | None, show: str | None, as_data: 
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 
-    site = Site.open(Path.cwd())
+    site = Site.open(here())
     files = site.find(task)
     steps = steps_of(files)
     if is_stopped(files, site.read(files).state.status):

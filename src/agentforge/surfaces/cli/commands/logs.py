@@ -1,10 +1,9 @@
 """`logs`: what happened in a task, line by line, and what happens now."""
 
-from pathlib import Path
-
 import click
 
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 _EVERY_S = 0.5
@@ -23,6 +22,7 @@ With --json the decisions of the journal are printed as they are on record; with
 @click.option(
     "--follow", "-f", is_flag=True, help="Keep printing until the task is over or needs your answer."
 )
+@repo_option
 @click.option("--json", "as_data", is_flag=True, help="Print the decisions of the journal as JSON.")
 def logs(*, task: str | None, follow: bool, as_data: bool) -> int:
     """Print what happened in TASK, each line with its time.
@@ -36,7 +36,7 @@ def logs(*, task: str | None, follow: bool, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.logs import log_lines
     from agentforge.surfaces.cli.printing import print_json, print_json_line
 
-    reader = LogReader(open_task(Path.cwd(), task))
+    reader = LogReader(open_task(here(), task))
     try:
         while True:
             new = list(reader.more())

@@ -1,11 +1,11 @@
 """`merge`: a person takes a delivered branch into their own."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import named_task_argument
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ merged tree first: if they fail there, or files conflict, your checkout is not c
 and nothing is pushed."""
 )
 @named_task_argument
+@repo_option
 @json_option
 def merge(*, task: str, as_data: bool) -> int:
     """Merge the branch of TASK into the branch that is checked out, if its tests pass there."""
@@ -33,7 +34,7 @@ def merge(*, task: str, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.screen import open_screen
     from agentforge.surfaces.cli.printing import print_json
 
-    found = open_task_or_branch(Path.cwd(), task)
+    found = open_task_or_branch(here(), task)
     with open_screen(json=as_data) as screen:
         result = take_in(found, lambda text: screen.line(f"  {text}", "quiet"))
     if as_data:

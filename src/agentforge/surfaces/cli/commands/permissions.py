@@ -2,13 +2,13 @@
 it.
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.flags import permissions_of
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 
 if TYPE_CHECKING:
     from agentforge.store.user.grants import GrantRisk
@@ -38,6 +38,7 @@ Examples:
   agentforge permissions list --all --json""",
 )
 @click.option("--all", "everything", is_flag=True, help="Include other projects and expired grants.")
+@repo_option
 @json_option
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the grants for this repository, and suggest one for whatever you allowed three times."""
@@ -48,7 +49,7 @@ def list_(*, everything: bool, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.permissions import grant_scope
     from agentforge.surfaces.cli.printing import print_json, print_text, table
 
-    found = list_grants(Path.cwd(), everything=everything)
+    found = list_grants(here(), everything=everything)
     if found.problem:
         say(found.problem, err=True)
     code = 2 if found.problem else 0
@@ -112,6 +113,7 @@ given.""",
     show_default=True,
     help="Days until the grant expires.",
 )
+@repo_option
 @json_option
 def allow(  # noqa: PLR0913  each is an option
     *, tool: str, line: str | None, exact: bool, pattern: str, risk: "GrantRisk", days: int, as_data: bool
@@ -123,7 +125,7 @@ def allow(  # noqa: PLR0913  each is an option
     from agentforge.surfaces.cli.pages.permissions import grant_scope
     from agentforge.surfaces.cli.printing import print_json, print_text
 
-    made = grant(Path.cwd(), tool, command=line, exact=exact, path=pattern, risk=risk, days=days)
+    made = grant(here(), tool, command=line, exact=exact, path=pattern, risk=risk, days=days)
     if as_data:
         print_json(asdict(made))
         return 0
@@ -185,6 +187,7 @@ worse result is shown.""",
 @click.option("--strict", is_flag=True, help="As if this flag were given.")
 @click.option("--non-interactive", is_flag=True, help="As if this flag were given.")
 @click.option("--yes", is_flag=True, help="As if this flag were given.")
+@repo_option
 @json_option
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
 def explain(  # noqa: PLR0913  each is an option
@@ -204,7 +207,7 @@ def explain(  # noqa: PLR0913  each is an option
     from agentforge.surfaces.cli.printing import print_json
 
     given = permissions_of(areas, strict=strict, non_interactive=non_interactive, yes=yes)
-    found = find_out(Path.cwd(), command, given, mode=mode_name, sandboxed=sandboxed)
+    found = find_out(here(), command, given, mode=mode_name, sandboxed=sandboxed)
     if found.problem:
         say(found.problem, err=True)
     if as_data:

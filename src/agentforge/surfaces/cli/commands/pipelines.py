@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say, say_bold
+from agentforge.surfaces.cli.repo_option import here, repo_option
 
 if TYPE_CHECKING:
     from agentforge.app.catalogues import PipelineRow, ProjectCatalogue
@@ -31,6 +32,7 @@ def pipelines() -> None:
 
 
 @pipelines.command("list")
+@repo_option
 @json_option
 def list_(*, as_data: bool) -> int:
     """List the pipelines that a task can run here."""
@@ -70,6 +72,7 @@ def _fields(row: "PipelineRow") -> dict[str, object]:
 @pipelines.command("show")
 @click.argument("name")
 @click.option("--lane", help="Only this lane; all lanes by default.")
+@repo_option
 @json_option
 def show(*, name: str, lane: str | None, as_data: bool) -> int:
     """Draw the stages of pipeline NAME: the role, what it must produce, the gates, and the ways back."""
@@ -103,6 +106,7 @@ def show(*, name: str, lane: str | None, as_data: bool) -> int:
 
 @pipelines.command("validate")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@repo_option
 @json_option
 def validate(*, file: Path, as_data: bool) -> int:
     """Check FILE as a project's own role, stage, pipeline, contract or stage configuration.
@@ -113,7 +117,7 @@ def validate(*, file: Path, as_data: bool) -> int:
     from agentforge.app.catalogues import check_file
     from agentforge.surfaces.cli.printing import print_json, print_text
 
-    found = check_file(file, Path.cwd())
+    found = check_file(file, here())
     if as_data:
         told = {"wrong": list(found.wrong), "warnings": list(found.warnings)}
         print_json({"file": str(file), "as": found.place, "valid": not found.wrong, **told})
@@ -132,7 +136,7 @@ def validate(*, file: Path, as_data: bool) -> int:
 def _catalogue_here() -> "ProjectCatalogue":
     from agentforge.app.catalogues import project_catalogue
 
-    found = project_catalogue(Path.cwd())
+    found = project_catalogue(here())
     if found.uncommitted:
         say(f"not committed, so not used: {', '.join(found.uncommitted)}", err=True)
     return found

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from agentforge.surfaces.cli.printing import json_option
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 
@@ -24,6 +25,7 @@ file: `agentforge verify FILE` checks it against the tree."""
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the seal's envelope to this file.",
 )
+@repo_option
 @json_option
 def report(*, task: str | None, envelope: Path | None, as_data: bool) -> int:
     """Print what TASK, or the newest task, proved, and what it did not."""
@@ -34,7 +36,7 @@ def report(*, task: str | None, envelope: Path | None, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.pull_request import as_markdown
     from agentforge.surfaces.cli.printing import print_json, print_text
 
-    opened = open_task_or_branch(Path.cwd(), task)
+    opened = open_task_or_branch(here(), task)
     found = proof_report(opened)
     if envelope is not None:
         write_envelope(opened, envelope)

@@ -1,11 +1,11 @@
 """`resolve`: a person answers a question, and the task goes on."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_option
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ terminal. `agentforge escalations show ID` shows everything that led to the ques
 @click.option(
     "--no-drive", is_flag=True, help="Only record the answer; `agentforge continue` resumes the task later."
 )
+@repo_option
 @click.option(
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
@@ -72,7 +73,7 @@ def resolve(  # noqa: PLR0913 - the options of the command
         raise click.UsageError("The answer is empty.")
     if any(name.upper() == HOST_LOST for name in names):
         raise not_in_words(task)
-    records = find_records(names, task, Path.cwd(), Home(home_path()))
+    records = find_records(names, task, here(), Home(home_path()))
     codes = []
     for record in records:
         said = "abort" if abort else record.option(option) if option is not None else answer

@@ -1,12 +1,12 @@
 """`continue`, also called `resume`: a task that was stopped goes on."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from agentforge.surfaces.cli.flags import PermissionFlags, permission_flags, permissions_of
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ first stage without an accepted result. Permission flags replace those that the 
     is_flag=True,
     help="Return while calls wait for a batch; with Temporal: do not follow.",
 )
+@repo_option
 @click.option(
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
@@ -66,7 +67,7 @@ def resume(
     from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
 
     permissions = permissions_of(**allowed) if any(allowed.values()) else None
-    found = open_task(Path.cwd(), task)
+    found = open_task(here(), task)
     if take_over:
         for sentence in remote.take_over(found, engine):
             say(sentence, err=True)

@@ -1,15 +1,16 @@
 """`start` and the six goals: a request becomes a task, and the task is driven."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import click
 
 from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, permissions_of
+from agentforge.surfaces.cli.repo_option import default_base, here, inside, repo_option
 from agentforge.surfaces.cli.request import request_argument, request_of
 
 if TYPE_CHECKING:
+    from agentforge.app.tasks import OpenTask
     from agentforge.store.task.engine import EngineName
     from agentforge.surfaces.cli.pages.screen import Screen
 
@@ -39,6 +40,7 @@ class StartFlags(PermissionFlags):
     spec_file: str | None
     from_tests: str | None
     from_task: str | None
+    reworks: str | None
 
 
 def _start_flags(command: F) -> F:
@@ -69,7 +71,12 @@ def _start_flags(command: F) -> F:
         ),
         click.option("--from-tests", metavar="PATH", help="Take in these tests, beside a specification."),
         click.option("--from-task", metavar="TASK", help="Work from what an earlier task made and proved."),
-        click.option("--base", metavar="REF", help="The commit to start from; HEAD by default."),
+        click.option("--reworks", metavar="TASK", help="Name the task whose result this one corrects."),
+        click.option(
+            "--base",
+            metavar="REF",
+            help="The commit to start from; HEAD by default, with --repo its default branch.",
+        ),
         click.option("--model", metavar="SPEC", help="PROVIDER:NAME for every call; your tiers by default."),
         click.option(
             "--sandbox",
@@ -107,7 +114,7 @@ def _start_flags(command: F) -> F:
     )
     for option in reversed(options):
         command = option(command)
-    return permission_flags(command)
+    return repo_option(permission_flags(command))
 
 
 @click.command(
@@ -131,12 +138,32 @@ touched and nothing is merged."""
 @click.option(
     "--pipeline", metavar="NAME", help="The pipeline to run; `agentforge pipelines list` shows all."
 )
+@click.option(
+    "--compare-to", metavar="TASK", help="Show beside this task how the new one went, once it is over."
+)
 @_start_flags
 def start(
-    *, words: tuple[str, ...], file: str | None, pipeline: str | None, **flags: Unpack[StartFlags]
+    *,
+    words: tuple[str, ...],
+    file: str | None,
+    pipeline: str | None,
+    compare_to: str | None,
+    **flags: Unpack[StartFlags],
 ) -> int:
     """Turn REQUEST into a verified branch, or one precise question."""
-    return _start(_asked(words, file, "start", flags), flags, pipeline=pipeline)
+    request = _asked(words, file, "start", flags)
+    if compare_to is None:
+        return _start(request, flags, pipeline=pipeline)
+    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.surfaces.cli.commands.compare import tell_comparison
+
+    if flags["as_data"]:
+        raise click.UsageError(
+            f"--compare-to is for people; with --json run `agentforge compare {compare_to} @1` once the task "
+            "is over."
+        )
+    other = open_task_or_branch(here(), compare_to)
+    return _start(request, flags, pipeline=pipeline, then=lambda task: tell_comparison(other, task))
 
 
 @click.command(
@@ -235,7 +262,7 @@ def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
     from agentforge.app.violations import check_violation
     from agentforge.store.site import Site
 
-    check_violation(Site.open(Path.cwd()), violation)
+    check_violation(Site.open(here()), violation)
     return _start(f"Fix {violation}", flags, goal="fix")
 
 
@@ -256,6 +283,7 @@ def _start(
     pipeline: str | None = None,
     goal: str | None = None,
     path: str | None = None,
+    then: "Callable[[OpenTask], None] | None" = None,
 ) -> int:
     from functools import partial
 
@@ -266,23 +294,24 @@ def _start(
     from agentforge.surfaces.cli.durations import seconds
     from agentforge.surfaces.cli.pages.events import line_of
 
-    site = Site.open(Path.cwd())
+    site = Site.open(here())
     dirty = site.git.is_dirty()
     options = starting.StartOptions(
         request,
-        base=flags["base"],
+        base=flags["base"] or default_base(site.git),
         lane=flags["lane"],
         model=flags["model"],
         sandbox=flags["sandbox"],
         budget_usd=flags["budget"],
         pipeline=goal or pipeline,
         asked_by=f"agentforge {goal}" if goal else "",
-        path=path,
+        path=None if path is None else inside(path),
         through=flags["through"],
         skip_to=flags["skip_to"],
         spec_file=flags["spec_file"],
         from_tests=flags["from_tests"],
         from_task=flags["from_task"],
+        reworks=flags["reworks"],
         mode=flags["mode"],
         permissions=permissions_of(
             flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
@@ -320,4 +349,7 @@ def _start(
             )
 
     work = partial(driving.drive, detach=flags["detach"])
-    return drive_and_tell(task, work, as_data=flags["as_data"], opening=opening)
+    code = drive_and_tell(task, work, as_data=flags["as_data"], opening=opening)
+    if then is not None:
+        then(task)
+    return code

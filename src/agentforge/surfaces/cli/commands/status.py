@@ -3,12 +3,12 @@ likes.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ In a pipe there is one line for each task."""
 @click.option(
     "--step", "number", type=click.IntRange(min=1), help="With TASK: one of its steps, with its context."
 )
+@repo_option
 @json_option
 def status(  # noqa: PLR0913 - the options of the seed
     *,
@@ -58,7 +59,7 @@ def status(  # noqa: PLR0913 - the options of the seed
     if task is not None:
         from agentforge.app.tasks import open_task
 
-        found = open_task(Path.cwd(), task)
+        found = open_task(here(), task)
         if phase or number:
             return _show_part(found, phase, number, as_data=as_data)
         return _show_one(found, detail=detail, as_data=as_data)
@@ -68,7 +69,7 @@ def status(  # noqa: PLR0913 - the options of the seed
 
 
 def _show_list(*, everywhere: bool, as_data: bool) -> int:
-    from agentforge.app.task_list import list_tasks, task_summary
+    from agentforge.app.task_list import list_tasks, summaries_of
     from agentforge.store.site import Site
     from agentforge.store.task.times import utc_now
     from agentforge.surfaces.cli.pages.board import board, pipe_lines
@@ -76,11 +77,14 @@ def _show_list(*, everywhere: bool, as_data: bool) -> int:
 
     if everywhere:
         summaries, lost = _everywhere(), None
+        for sentence in _missing_repositories():
+            say(sentence, err=True)
     else:
-        found = list_tasks(Site.open(Path.cwd()), lambda text: say(text, err=True))
+        site = Site.open(here())
+        found = list_tasks(site, lambda text: say(text, err=True))
         for name in found.restored:
             say(f"restored from git: {name}", err=True)
-        summaries, lost = [task_summary(row) for row in found.rows], found.lost
+        summaries, lost = summaries_of(site.home, found.rows), found.lost
     if as_data:
         names = {item.task.task_id for item in lost.found} if lost else set()
         asked = lost.asked if lost else frozenset[str]()
@@ -105,21 +109,30 @@ def _show_list(*, everywhere: bool, as_data: bool) -> int:
 
 
 def _everywhere() -> "list[Summary]":
-    from agentforge.app.task_list import list_all_tasks, task_summary
+    from agentforge.app.task_list import list_all_tasks, summaries_of
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
 
-    return [task_summary(row) for row in list_all_tasks(Home(home_path()), lambda text: say(text, err=True))]
+    home = Home(home_path())
+    return summaries_of(home, list_all_tasks(home, lambda text: say(text, err=True)))
+
+
+def _missing_repositories() -> list[str]:
+    from agentforge.app.repositories import lost_repositories
+    from agentforge.store.layout import Home
+    from agentforge.store.site import home_path
+
+    return lost_repositories(Home(home_path()))
 
 
 def _here() -> "list[Summary]":
-    from agentforge.app.task_list import task_summary
+    from agentforge.app.task_list import summaries_of
     from agentforge.store.site import Site
     from agentforge.store.user.index import Index
 
-    site = Site.open(Path.cwd())
+    site = Site.open(here())
     with Index(site.home.index, lambda _: None) as index:
-        return [task_summary(row) for row in index.rows(site.git.top)]
+        return summaries_of(site.home, index.rows(site.git.top))
 
 
 def _watch(*, everywhere: bool) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import target_argument
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ contain: the commits, their trees, and who signed."""
 @click.option("--rerun", is_flag=True, help="Judge everything again in the sandbox, and compare.")
 @click.option("--at", help="With FILE: the commit to check it against. Default: HEAD.")
 @click.option("--require-signature", "signed", is_flag=True, help="Fail unless someone you trust has signed.")
+@repo_option
 @json_option
 def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
     """Check the proof of TASK, of BRANCH, or of an envelope in FILE. Without one, it is the newest task."""
@@ -35,21 +37,21 @@ def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_
     from agentforge.app.tasks import known_task
     from agentforge.core.errors import UsageError
 
-    here = Path.cwd()
+    top = here()
     if target is not None and Path(target).is_file():
         if rerun:
             raise UsageError(
                 "An envelope alone cannot be run again.", "Run `agentforge verify` where the task was run."
             )
-        found = proof.verify_file(here, Path(target), at=at or "HEAD", require_signature=signed)
+        found = proof.verify_file(top, Path(target), at=at or "HEAD", require_signature=signed)
         return _show(found.task, found.findings, as_data=as_data)
     if at is not None:
         raise UsageError(
             "--at is for an envelope that was kept as a file.",
             "Name that file, as in `agentforge verify envelope.json --at main`, or leave --at out.",
         )
-    if target is not None and not known_task(here, target):
-        cloned = proof.verify_branch(here, target, require_signature=signed)
+    if target is not None and not known_task(top, target):
+        cloned = proof.verify_branch(top, target, require_signature=signed)
         if cloned is not None:
             if rerun:
                 raise UsageError(
@@ -57,10 +59,10 @@ def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_
                     "Run `agentforge verify` where the task was run.",
                 )
             return _show(cloned.task, cloned.findings, as_data=as_data)
-    return _verify_task(here, target, rerun=rerun, signed=signed, as_data=as_data)
+    return _verify_task(top, target, rerun=rerun, signed=signed, as_data=as_data)
 
 
-def _verify_task(here: Path, target: str | None, *, rerun: bool, signed: bool, as_data: bool) -> int:
+def _verify_task(top: Path, target: str | None, *, rerun: bool, signed: bool, as_data: bool) -> int:
     from dataclasses import asdict
 
     from agentforge.app import proof
@@ -70,7 +72,7 @@ def _verify_task(here: Path, target: str | None, *, rerun: bool, signed: bool, a
     from agentforge.surfaces.cli.pages.screen import open_screen
     from agentforge.surfaces.cli.printing import print_json
 
-    task = open_task_or_branch(here, target)
+    task = open_task_or_branch(top, target)
     with open_screen(json=as_data) as screen:
         findings = proof.verify(
             task,

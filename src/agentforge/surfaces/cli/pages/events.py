@@ -17,6 +17,7 @@ from agentforge.core.events import (
     BudgetRaised,
     Checked,
     ContextAssembled,
+    DefectNoted,
     Discarded,
     Escalated,
     Event,
@@ -145,6 +146,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return f"the budget is now {count(budget.calls, 'call')}, {count(budget.tokens, 'token')}{limit}"
         case ModelChanged(model, by):
             return f"the model is now {model}, named by {by}"
+        case DefectNoted(note, by):
+            return f"a defect in what was delivered, noted by {by}: {brief(note)}"
         case Resumed(_, by):
             return f"resumed by {by}"
         case TaskAborted(by, reason):

@@ -1,25 +1,21 @@
 """A report as Markdown for a pull request. What others wrote in it is text: none of it is read as markup."""
 
-import re
 from typing import Any
 
 from agentforge.app.proof_report import ProofReport
+from agentforge.surfaces.cli.pages.markdown import code, plain
 from agentforge.surfaces.cli.pages.words import count, money
-from agentforge.system.visible import brief
-
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|<>~&-])")
-_LONGEST = 400
 
 
 def as_markdown(report: ProofReport) -> str:
     """The whole report; a part that has nothing to say is left out, but for what is not proved."""
     parts = [
-        f"## {_text(report.request.splitlines()[0] if report.request else report.task_id, 120)}",
+        f"## {plain(report.request.splitlines()[0] if report.request else report.task_id, 120)}",
         _matrix(report),
-        _section("Not proved by a test", [_text(line) for line in report.not_proved_by_test]),
+        _section("Not proved by a test", [plain(line) for line in report.not_proved_by_test]),
         _section("Old tests dropped", [_given_up(row) for row in report.superseded]),
-        _section("Not checked", [_text(line) for line in report.not_checked] or ["nothing was left out"]),
-        _section("Assumptions", [_text(line) for line in report.assumptions]),
+        _section("Not checked", [plain(line) for line in report.not_checked] or ["nothing was left out"]),
+        _section("Assumptions", [plain(line) for line in report.assumptions]),
         _section("Worth a look", [_flag(flag) for flag in report.flags]),
         _section("Reviews", [_review(row) for row in report.reviews]),
         _proof(report),
@@ -33,14 +29,14 @@ def _matrix(report: ProofReport) -> str:
         return ""
     rows = ["| requirement | test | on the base | on the branch |", "| --- | --- | --- | --- |"]
     for item in report.requirements:
-        name = f"{_text(str(item.get('id')), 40)}: {_text(str(item.get('description') or ''), 160)}"
+        name = f"{plain(str(item.get('id')), 40)}: {plain(str(item.get('description') or ''), 160)}"
         tests = item.get("tests") or []
         if not tests:
             rows.append(f"| {name} | no test | | |")
         for test in tests:
             rows.append(
-                f"| {name} | {_code(str(test.get('id')))} | {_text(str(test.get('red')))} | "
-                f"{_text(str(test.get('green')))} |"
+                f"| {name} | {code(str(test.get('id')))} | {plain(str(test.get('red')))} | "
+                f"{plain(str(test.get('green')))} |"
             )
             name = ""
     return "### What was proved\n\n" + "\n".join(rows)
@@ -52,31 +48,31 @@ def _section(title: str, lines: list[str]) -> str:
 
 def _given_up(row: dict[str, Any]) -> str:
     return (
-        f"{_code(str(row.get('id')))} ({_text(str(row.get('after')))}), for "
-        f"{_text(str(row.get('requirement')))}: {_text(str(row.get('reason')))}"
+        f"{code(str(row.get('id')))} ({plain(str(row.get('after')))}), for "
+        f"{plain(str(row.get('requirement')))}: {plain(str(row.get('reason')))}"
     )
 
 
 def _flag(flag: dict[str, Any]) -> str:
     said = f"; reviewer: {flag['verdict']}, {flag.get('reason') or ''}" if flag.get("verdict") else ""
-    return f"{_code(str(flag.get('about')))}: {_text(str(flag.get('text')) + said)}"
+    return f"{code(str(flag.get('about')))}: {plain(str(flag.get('text')) + said)}"
 
 
 def _review(row: dict[str, Any]) -> str:
-    said = f": {_text(row['text'])}" if row["text"] else ""
-    return f"{_text(str(row['by']))}, {_text(str(row['verdict']))}{said}"
+    said = f": {plain(row['text'])}" if row["text"] else ""
+    return f"{plain(str(row['by']))}, {plain(str(row['verdict']))}{said}"
 
 
 def _proof(report: ProofReport) -> str:
-    lines = [f"task {_code(report.task_id)}, from {_code(report.base[:12])} to {_code(report.commit[:12])}"]
+    lines = [f"task {code(report.task_id)}, from {code(report.base[:12])} to {code(report.commit[:12])}"]
     if report.command:
-        lines.append(f"tests run with {_code(report.command)}")
+        lines.append(f"tests run with {code(report.command)}")
     if report.seal:
-        lines.append(f"seal {_code(report.seal[:12])}: {_text(report.signature)}")
-        lines.append(f"check it with {_code(f'agentforge verify {report.branch}')}")
+        lines.append(f"seal {code(report.seal[:12])}: {plain(report.signature)}")
+        lines.append(f"check it with {code(f'agentforge verify {report.branch}')}")
     if report.same_author:
         lines.append("one role wrote both the test and the change")
-    lines += [_text(line) for line in report.examined]
+    lines += [plain(line) for line in report.examined]
     lines.append(_cost(report.cost))
     return _section("Proof", lines)
 
@@ -86,16 +82,3 @@ def _cost(cost: dict[str, Any]) -> str:
     spent = money(price) if isinstance(price, int) else "price not known"
     calls, tokens = int(cost.get("calls") or 0), int(cost.get("tokens") or 0)
     return f"{count(calls, 'call')}, {count(tokens, 'token')}, {spent}"
-
-
-def _text(text: str, width: int = _LONGEST) -> str:
-    return _MARKUP.sub(r"\\\1", brief(text, width))
-
-
-def _code(text: str) -> str:
-    """A span of code: a fence longer than any in the text, and no bar that would end a cell."""
-    shown = brief(text, _LONGEST).replace("|", "\\|")
-    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
-    fence = "`" * (longest + 1)
-    gap = " " if shown.startswith("`") or shown.endswith("`") else ""
-    return f"{fence}{gap}{shown}{gap}{fence}"

@@ -1,0 +1,90 @@
+"""What can be counted in a file by its grammar, whatever language it is in; nothing without the extra
+`code`.
+"""
+
+import difflib
+from collections import Counter
+
+from agentforge.languages.grammars import reader
+from agentforge.languages.grammars.table import Grammar, grammar_of
+from agentforge.languages.values import ChangedCode
+
+
+def complexity(text: str, path: str) -> dict[str, int]:
+    """How many ways lead through each function, by its dotted name."""
+    grammar = grammar_of(path)
+    found = reader.branches(text, grammar) if grammar else None
+    if grammar is None or found is None:
+        return {}
+    counts = {name: 1 for name, _, _ in _functions(text, grammar)}
+    for line in found:
+        inside = [row for row in _functions(text, grammar) if row[1] <= line <= row[2]]
+        if inside:
+            counts[min(inside, key=lambda row: row[2] - row[1])[0]] += 1
+    return counts
+
+
+def same_code(before: str, after: str, path: str) -> bool:
+    """Whether two texts have the same words, comments and formatting aside."""
+    grammar = grammar_of(path)
+    then, now = (reader.leaves(text, grammar) if grammar else None for text in (before, after))
+    return (
+        then is not None and now is not None and [leaf.text for leaf in then] == [leaf.text for leaf in now]
+    )
+
+
+def changed_code(before: str, after: str, path: str) -> ChangedCode | None:
+    """The functions that are new or different, and the lines of code that are; None where that cannot be
+    read. What lies outside of functions is lines, too: who loads the file runs it.
+    """
+    grammar = grammar_of(path)
+    then, now = (reader.leaves(text, grammar) if grammar else None for text in (before, after))
+    if grammar is None or then is None or now is None:
+        return None
+    lines = _new_lines(then, now)
+    functions = _functions(after, grammar)
+    changed = {name for name, start, end in functions if any(start <= line <= end for line in lines)}
+    old, new = _bodies(before, then, grammar), _bodies(after, now, grammar)
+    shorter = {name for name, words in new.items() if name in old and words != old[name]} - changed
+    ranges = [(start, end) for name, start, end in functions if name in shorter]
+    lines |= {leaf.line for leaf in now if any(start <= leaf.line <= end for start, end in ranges)}
+    return ChangedCode(tuple(sorted(changed | shorter)), frozenset(lines), ())
+
+
+def _functions(text: str, grammar: Grammar) -> list[tuple[str, int, int]]:
+    """Name and lines of each function; two of a name are told apart by a mark."""
+    seen: Counter[str] = Counter()
+    found = []
+    for symbol in reader.symbols(text, grammar) or ():
+        if symbol.kind in ("function", "method"):
+            found.append((symbol.name + "#" * seen[symbol.name], symbol.start, symbol.end))
+            seen[symbol.name] += 1
+    return found
+
+
+def _bodies(text: str, leaves: list[reader.Leaf], grammar: Grammar) -> dict[str, list[str]]:
+    return {
+        name: [leaf.text for leaf in leaves if start <= leaf.line <= end]
+        for name, start, end in _functions(text, grammar)
+    }
+
+
+def _new_lines(then: list[reader.Leaf], now: list[reader.Leaf]) -> set[int]:
+    """Lines of the new text with words that the old one does not have there."""
+    old, new = _by_line(then), _by_line(now)
+    matcher = difflib.SequenceMatcher(
+        None, [words for _, words in old], [words for _, words in new], autojunk=False
+    )
+    return {
+        new[place][0]
+        for kind, _, _, start, end in matcher.get_opcodes()
+        if kind != "equal"
+        for place in range(start, end)
+    }
+
+
+def _by_line(leaves: list[reader.Leaf]) -> list[tuple[int, tuple[str, ...]]]:
+    found: dict[int, list[str]] = {}
+    for leaf in leaves:
+        found.setdefault(leaf.line, []).append(leaf.text)
+    return [(line, tuple(words)) for line, words in found.items()]

@@ -1,0 +1,161 @@
+"""The repositories that a person gave a name: `repos.yaml` in their own directory, and how such a file reads.
+
+A project may keep a file of the same shape, `.agentforge/config/repos.yaml`. It can only propose: a path
+counts once the person has registered it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from agentforge.core.errors import UsageError
+from agentforge.store.layout import Home
+from agentforge.store.user.own_files import locked, read_own, replace_own
+from agentforge.system import strict_yaml
+from agentforge.system.visible import one_line
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_KEY = "repositories"
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository by its name."""
+
+    name: str
+    path: str
+    """The root of its checkout."""
+    default_branch: str = "main"
+    """Where tasks start that name the repository."""
+    contracts_path: str = ""
+    """A folder of the repository that holds contracts of its own; empty: there is none but the usual."""
+
+
+def repositories_file(home: Home) -> Path:
+    """Where a user's repositories are listed."""
+    return home.path / "repos.yaml"
+
+
+def read_repositories(home: Home) -> tuple[Repository, ...]:
+    """What the user's file lists; a `UsageError` that names the file if anything is wrong with it."""
+    path = repositories_file(home)
+    try:
+        data = read_own(path)
+        found = () if data is None else parse_repositories(data.decode("utf-8"), path.name)
+        _refuse_relative(found)
+    except (OSError, UnicodeDecodeError, UsageError) as error:
+        reason = (
+            error.sentence.rstrip(".")
+            if isinstance(error, UsageError)
+            else "it is not text in UTF-8"
+            if isinstance(error, UnicodeDecodeError)
+            else (error.strerror or str(error)).lower()
+        )
+        raise UsageError(f"{path} cannot be used: {reason}.", "Correct the file, then try again.") from None
+    return found
+
+
+def names_by_path(home: Home) -> Mapping[str, str]:
+    """The names that the user gave, by the real path of the checkout; none where the file cannot be used, for
+    those who only show.
+    """
+    try:
+        return {str(place(each)): each.name for each in read_repositories(home)}
+    except UsageError:
+        return {}
+
+
+def repository_at(home: Home, top: Path) -> Repository | None:
+    """The entry of the user's file for this checkout."""
+    real = top.resolve()
+    return next((each for each in read_repositories(home) if place(each) == real), None)
+
+
+def place(repository: Repository) -> Path:
+    """The real path that an entry names."""
+    return Path(repository.path).expanduser().resolve()
+
+
+def save_repository(home: Home, repository: Repository) -> None:
+    """Adds an entry, or replaces the one of its name."""
+    path = repositories_file(home)
+    with locked(path):
+        known = read_repositories(home)
+        if any(each.name == repository.name for each in known):
+            _write(path, [repository if each.name == repository.name else each for each in known])
+        else:
+            _write(path, [*known, repository])
+
+
+def drop_repository(home: Home, name: str) -> None:
+    """Takes an entry out; nothing of the repository itself is touched."""
+    path = repositories_file(home)
+    with locked(path):
+        _write(path, [each for each in read_repositories(home) if each.name != name])
+
+
+def parse_repositories(text: str, source: str) -> tuple[Repository, ...]:
+    """The entries of such a file, each as it is written."""
+    document: Any = strict_yaml.load(text, source)
+    if document is None:
+        return ()
+    if not isinstance(document, dict) or set(document) != {_KEY}:
+        raise UsageError(f"it is a mapping with one key, `{_KEY}`, which is a list")
+    entries = document[_KEY]
+    if entries is None:
+        return ()
+    if not isinstance(entries, list):
+        raise UsageError(f"`{_KEY}` is a list")
+    found = tuple(_entry(entry, number) for number, entry in enumerate(entries, 1))
+    names = [each.name.casefold() for each in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"two repositories are called {twice}")
+    return found
+
+
+def check_name(name: str) -> str:
+    """The name, if one can type it without quotes."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{one_line(name[:80])!r} cannot be the name of a repository; use letters, digits, `.`, `_` and "
+            "`-`.",
+            "Choose one with `--name NAME`.",
+        )
+    return name
+
+
+def check_folder(path: str) -> str:
+    """A folder inside of a repository."""
+    parts = PurePosixPath(path).parts
+    if PurePosixPath(path).is_absolute() or ".." in parts or not parts:
+        raise UsageError(f"`contracts_path` names a folder of the repository, and {one_line(path)!r} is none")
+    return path
+
+
+def _entry(entry: Any, number: int) -> Repository:  # noqa: ANN401  an entry is any YAML
+    if not isinstance(entry, dict):
+        raise UsageError(f"repository {number} is no mapping")
+    known = [each.name for each in fields(Repository)]
+    if unknown := sorted(str(key) for key in set(entry) - set(known)):
+        raise UsageError(f"repository {number} has the unknown key `{unknown[0]}`; known: {', '.join(known)}")
+    if wrong := next((key for key, value in entry.items() if not isinstance(value, str) or not value), None):
+        raise UsageError(f"repository {number}: `{wrong}` is text")
+    if missing := next((key for key in ("name", "path") if key not in entry), None):
+        raise UsageError(f"repository {number}: `{missing}` is missing")
+    check_name(entry["name"])
+    if "contracts_path" in entry:
+        check_folder(entry["contracts_path"])
+    return Repository(**entry)
+
+
+def _refuse_relative(found: Sequence[Repository]) -> None:
+    for each in found:
+        if not Path(each.path).expanduser().is_absolute():
+            raise UsageError(f"the path of {each.name} does not begin with `/` or `~`")
+
+
+def _write(path: Path, repositories: Sequence[Repository]) -> None:
+    entries = [{key: value for key, value in asdict(each).items() if value} for each in repositories]
+    replace_own(path, strict_yaml.dump({_KEY: entries}).encode())
