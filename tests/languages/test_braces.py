@@ -7,7 +7,7 @@ import pytest
 from agentforge.languages.compiled import braces
 from tests.languages.dialects import GO, JAVA, RUST
 
-GO_TEXT = '''package calc
+GO_TEXT = """package calc
 
 import "testing"
 
@@ -25,8 +25,8 @@ func TestNothing(tt *testing.T) {
 
 func TestByHelper(t *testing.T) { check(t, Add(1, 2)) }
 func Testable(t *testing.T) {}
-'''
-RUST_TEXT = '''pub fn add<'a>(a: &'a str) -> char { '{' }
+"""
+RUST_TEXT = """pub fn add<'a>(a: &'a str) -> char { '{' }
 
 #[cfg(test)]
 mod tests {
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn nothing() {}
 }
-'''
+"""
 JAVA_TEXT = '''package shop;
 class LibTest {
   @Test void adds() { assertEquals("}", Lib.add(1, 2)); }
@@ -59,7 +59,7 @@ class LibTest {
 '''
 
 
-def _names(text: str, dialect: braces.Dialect) -> list[str]:
+def _names(text: str, dialect: braces.TestDialect) -> list[str]:
     return [test.name for test in braces.tests_in(text, dialect)]
 
 
@@ -90,7 +90,7 @@ def test_the_text_of_a_test_goes_from_its_marks_to_its_closing_brace() -> None:
     ids=range(6),
 )
 def test_a_test_without_an_assertion_cannot_fail(
-    text: str, dialect: braces.Dialect, name: str, refused: str, doubt: str
+    text: str, dialect: braces.TestDialect, name: str, refused: str, doubt: str
 ) -> None:
     assert braces.liveness_of(text, dialect, f"file::{name}") == (refused, doubt)
 
@@ -123,6 +123,6 @@ def test_what_an_edit_took_from_old_tests_is_named() -> None:
 
 
 @pytest.mark.parametrize("dialect", [GO, RUST, JAVA], ids=["go", "rust", "java"])
-def test_hostile_text_is_read_in_linear_time(dialect: braces.Dialect) -> None:
+def test_hostile_text_is_read_in_linear_time(dialect: braces.TestDialect) -> None:
     for piece in ('"', "/*", "{", "#[", "#[a]", "@a(", "@a() ", "`'", "mod a {", "@Test ", "#[test]"):
         assert braces.tests_in(piece * 8_000, dialect) == []

@@ -14,7 +14,9 @@ OWN = Canaries("a::passes", "a::fails")
 VOUCHED = (End("a::passes", "passed"), End("a::fails", "failed"))
 
 
-def _program(*ends: End, began: tuple[str, ...] = (), expected: tuple[str, ...] = ("a::x", "a::y")) -> Program:
+def _program(
+    *ends: End, began: tuple[str, ...] = (), expected: tuple[str, ...] = ("a::x", "a::y")
+) -> Program:
     return Program("a", expected, ends, began, OWN)
 
 
@@ -23,7 +25,10 @@ def _program(*ends: End, began: tuple[str, ...] = (), expected: tuple[str, ...] 
 
 def test_a_program_whose_last_test_failed_as_it_must_is_believed() -> None:
     found = believed(_program(*VOUCHED, End("a::x", "passed"), End("a::y", "failed", "no")))
-    assert {key: result.outcome for key, result in found.results.items()} == {"a::x": "passed", "a::y": "failed"}
+    assert {key: result.outcome for key, result in found.results.items()} == {
+        "a::x": "passed",
+        "a::y": "failed",
+    }
     assert (found.again, found.doubt) == ((), "")
 
 
@@ -46,13 +51,19 @@ def test_a_test_that_is_reported_as_passed_although_it_fails_discredits_all() ->
 
 
 def test_who_stops_the_program_has_failed_and_the_others_run_again() -> None:
-    found = believed(_program(VOUCHED[0], End("a::x", "passed"), began=("a::x", "a::y"), expected=("a::x", "a::y", "a::z")))
+    found = believed(
+        _program(VOUCHED[0], End("a::x", "passed"), began=("a::x", "a::y"), expected=("a::x", "a::y", "a::z"))
+    )
     assert found.results["a::y"].outcome == "failed"
-    assert found.again == ("a::x", "a::z"), "what ended before is not believed: the program did not come to its end"
+    assert found.again == ("a::x", "a::z"), (
+        "what ended before is not believed: the program did not come to its end"
+    )
 
 
 def test_a_program_that_nobody_stopped_and_that_did_not_come_to_its_end_is_not_believed() -> None:
-    found = believed(_program(VOUCHED[0], End("a::x", "passed"), End("a::y", "passed"), began=("a::x", "a::y")))
+    found = believed(
+        _program(VOUCHED[0], End("a::x", "passed"), End("a::y", "passed"), began=("a::x", "a::y"))
+    )
     assert {result.outcome for result in found.results.values()} == {"error"}
 
 
@@ -64,7 +75,10 @@ def test_a_panic_is_the_end_of_its_program_and_of_nobody_else() -> None:
 
 def test_what_could_not_be_built_has_the_words_of_the_compiler() -> None:
     found = believed(Program("a", ("a::x",), unbuilt="a.go:3: undefined: Nope"))
-    assert (found.results["a::x"].phase, found.results["a::x"].message) == ("collect", "a.go:3: undefined: Nope")
+    assert (found.results["a::x"].phase, found.results["a::x"].message) == (
+        "collect",
+        "a.go:3: undefined: Nope",
+    )
 
 
 def test_two_tests_of_one_name_are_numbered() -> None:
@@ -107,9 +121,13 @@ def test_a_go_test_that_fails_beside_its_cases_has_an_end_of_its_own() -> None:
 
 
 def test_what_go_could_not_build_is_told_by_file() -> None:
-    event = json.dumps({"Action": "build-output", "ImportPath": "m/p", "Output": "p/new_test.go:3:33: undefined: Nope\n"})
+    event = json.dumps(
+        {"Action": "build-output", "ImportPath": "m/p", "Output": "p/new_test.go:3:33: undefined: Nope\n"}
+    )
     assert broken_files(event) == {"p/new_test.go": "p/new_test.go:3: undefined: Nope"}
-    assert broken_files("# m/p\n./new_test.go:3:33: undefined: Nope\n") == {"new_test.go": "new_test.go:3: undefined: Nope"}
+    assert broken_files("# m/p\n./new_test.go:3:33: undefined: Nope\n") == {
+        "new_test.go": "new_test.go:3: undefined: Nope"
+    }
 
 
 # ------------------------------------------------------------------ Rust
@@ -131,7 +149,8 @@ def test_rusts_test_programs_tell_who_began_and_how_it_ended() -> None:
         ("tests::a", "failed", "src/lib.rs", 9),
         ("tests::b", "skipped", "", 0),
     ]
-    assert "left: 3" in ends[0].message and "note" not in ends[0].message
+    assert "left: 3" in ends[0].message
+    assert "note" not in ends[0].message
     assert began == ["tests::a"]
     assert read_list("tests::a: test\nbench_b: benchmark\n") == ["tests::a"]
 

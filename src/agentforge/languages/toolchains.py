@@ -38,7 +38,8 @@ _NUMBERS = re.compile(r"\d+")
 # Files that hold a password or a token, where tools keep them beside their programs; and directories that are
 # never shown.
 SECRET_FILES = words(
-    "npmrc .npmrc .yarnrc.yml .netrc .pypirc pip.conf credentials credentials.toml .git-credentials settings.xml"
+    "npmrc .npmrc .yarnrc.yml .netrc .pypirc pip.conf credentials credentials.toml .git-credentials "
+    "settings.xml"
 )
 SECRET_DIRECTORIES = words(
     ".ssh .gnupg .aws .azure .kube .docker .config .password-store .agentforge keyrings"
@@ -323,7 +324,10 @@ def _java_home(need: Need, environ: Mapping[str, str], home: Path) -> _Found | N
         return None
     # Debian keeps what Java and its builders read beside the other settings of the machine.
     settings = (*sorted(Path("/etc").glob("java-*-openjdk")), *sorted(Path("/etc/maven").glob("*")))
-    more = (_place(environ, "MAVEN_HOME", Path("/opt/maven")) / "bin", _place(environ, "GRADLE_HOME", Path("/opt/gradle")) / "bin")
+    more = (
+        _place(environ, "MAVEN_HOME", Path("/opt/maven")) / "bin",
+        _place(environ, "GRADLE_HOME", Path("/opt/gradle")) / "bin",
+    )
     return _Found(
         found.resolve(),
         (("JAVA_HOME", str(found.resolve())),),

@@ -42,7 +42,7 @@ def blocks_of(code: str) -> dict[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class TestDialect:
     """How a language writes tests. Every pattern is about code, with strings and comments blank."""
 
     test: re.Pattern[str]
@@ -79,7 +79,7 @@ class Test:
     t: str
 
 
-def tests_in(text: str, dialect: Dialect) -> list[Test]:
+def tests_in(text: str, dialect: TestDialect) -> list[Test]:
     """Every test of a file, in order."""
     code = code_of(text)
     found = list(dialect.test.finditer(code))
@@ -98,23 +98,25 @@ def _test(
     found: re.Match[str],
     ends: dict[int, int],
     scopes: list[tuple[str, int, int]],
-    dialect: Dialect,
+    dialect: TestDialect,
 ) -> Test:
     opened = found.end() - 1
     around = [name for name, begins, over in scopes if begins < found.start() and opened < over]
     above = around if dialect.outermost else around[1:]
     before = max(code.rfind(mark, 0, found.start()) for mark in ";{}")
-    start = before + 1 + len(code[before + 1 : found.start()]) - len(code[before + 1 : found.start()].lstrip())
+    start = (
+        before + 1 + len(code[before + 1 : found.start()]) - len(code[before + 1 : found.start()].lstrip())
+    )
     known = found.groupdict().get("t") or "t"
     return Test("::".join((*above, found["name"])), start, opened, ends[opened], known)
 
 
-def _named(text: str, dialect: Dialect, identity: str) -> Test | None:
+def _named(text: str, dialect: TestDialect, identity: str) -> Test | None:
     name = identity.partition("::")[2].partition("[")[0]
     return next((test for test in tests_in(text, dialect) if test.name == name), None)
 
 
-def source_of(text: str, dialect: Dialect, identity: str) -> str | None:
+def source_of(text: str, dialect: TestDialect, identity: str) -> str | None:
     """A test as text, whatever its indentation; None where the file does not define it."""
     test = _named(text, dialect, identity)
     return None if test is None else "\n".join(_lines(text[test.start : test.end + 1]))
@@ -124,7 +126,7 @@ def _lines(text: str) -> Iterator[str]:
     return filter(None, (" ".join(line.split()) for line in text.splitlines()))
 
 
-def liveness_of(text: str, dialect: Dialect, identity: str) -> Liveness:
+def liveness_of(text: str, dialect: TestDialect, identity: str) -> Liveness:
     """Whether a test can fail, as far as its text tells."""
     test = _named(text, dialect, identity)
     if test is None:
@@ -137,7 +139,7 @@ def liveness_of(text: str, dialect: Dialect, identity: str) -> Liveness:
     return Liveness(refused="it asserts nothing")
 
 
-def made_to_fail(text: str, dialect: Dialect, ids: Collection[str]) -> tuple[str, frozenset[str]]:
+def made_to_fail(text: str, dialect: TestDialect, ids: Collection[str]) -> tuple[str, frozenset[str]]:
     """The file in which these tests fail however they end, and which of them it defines."""
     wanted = {identity: identity.partition("::")[2].partition("[")[0] for identity in ids}
     tests = {test.name: test for test in tests_in(text, dialect)}
@@ -148,7 +150,9 @@ def made_to_fail(text: str, dialect: Dialect, ids: Collection[str]) -> tuple[str
         opens = dialect.opens.replace("{t}", test.t)
         body = f"{{ {opens}{text[test.opened + 1 : test.end]}{dialect.closes}"
         head = text[test.start : test.opened]
-        for mark in [*(dialect.expects.finditer(code, test.start, test.opened) if dialect.expects else ())][::-1]:
+        for mark in [*(dialect.expects.finditer(code, test.start, test.opened) if dialect.expects else ())][
+            ::-1
+        ]:
             begins, ends = mark.start() - test.start, mark.end() - test.start
             head = head[:begins] + re.sub(r"[^\n]", " ", head[begins:ends]) + head[ends:]
         text = text[: test.start] + head + body + text[test.end :]
@@ -164,7 +168,7 @@ class Strength:
     empty: bool
 
 
-def strengths(text: str, dialect: Dialect) -> dict[str, Strength]:
+def strengths(text: str, dialect: TestDialect) -> dict[str, Strength]:
     """By name; what stands in a file beside its tests has no name."""
     code, found = code_of(text), {}
     inside = [(test.start, test.end + 1) for test in tests_in(text, dialect)]
@@ -178,16 +182,18 @@ def strengths(text: str, dialect: Dialect) -> dict[str, Strength]:
     return found
 
 
-def _strength(text: str, code: str, start: int, end: int, body: int, dialect: Dialect) -> Strength:  # noqa: PLR0913, PLR0917 - one piece of a text
+def _strength(text: str, code: str, start: int, end: int, body: int, dialect: TestDialect) -> Strength:
     lines: Counter[str] = Counter()
     for hit in dialect.asserts.finditer(code, start, end):
-        line = text[text.rfind("\n", 0, hit.start()) + 1 : (text.find("\n", hit.end()) + 1 or len(text) + 1) - 1]
+        line = text[
+            text.rfind("\n", 0, hit.start()) + 1 : (text.find("\n", hit.end()) + 1 or len(text) + 1) - 1
+        ]
         lines[" ".join(line.split())] += 1
     skips = sum(1 for _ in dialect.skips.finditer(code, start, end))
     return Strength(lines, skips, not code[body : end - 1].strip())
 
 
-def weakened(before: str, after: str, dialect: Dialect, path: str) -> list[str]:
+def weakened(before: str, after: str, dialect: TestDialect, path: str) -> list[str]:
     """How an edit weakened old tests, one sentence each. A renamed test counts as deleted."""
     if before == after:
         return []

@@ -8,15 +8,17 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from agentforge.languages.compiled.braces import Dialect, tests_in
-from agentforge.languages.compiled.kit import Checker, Commands, Kit, Row
-from agentforge.languages.compiled.running import Bench, Judged, covers, first_line, placed, warmed
+from agentforge.languages.compiled.braces import TestDialect, tests_in
+from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row
+from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line, placed
 from agentforge.languages.described import Read, decode, words
 from agentforge.languages.reports.ends import Canaries, Program
 from agentforge.languages.reports.go_events import broken_files, read_go
 
-DIALECT = Dialect(
-    test=re.compile(r"^func\s+(?P<name>Test(?![a-z])\w*)\s*\(\s*(?P<t>\w+)\s+\*testing\.T\s*\)\s*\{", re.MULTILINE),
+DIALECT = TestDialect(
+    test=re.compile(
+        r"^func\s+(?P<name>Test(?![a-z])\w*)\s*\(\s*(?P<t>\w+)\s+\*testing\.T\s*\)\s*\{", re.MULTILINE
+    ),
     scope=None,
     outermost=True,
     asserts=re.compile(
@@ -33,25 +35,31 @@ FIRST, LAST = "aa_agentforge_test.go", "zz_agentforge_test.go"
 _CANARY = 'package {package}\n\nimport "testing"\n\nfunc {name}(t *testing.T) {{{body}}}\n'
 
 
-def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> Judged:
+def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> JudgedTests:
     """`go test -json` on the packages that have such tests."""
-    warmed(bench, "gocache")
     options, places = _words(command)
     tags = [word for word in options if word.startswith("-tags")]
     done = bench.call("go", "list", "-e", f"-json={FIELDS}", *tags, *places)
     listed = list(_objects(done.out.decode("utf-8", "replace")))
     if not listed:
         said = done.err.decode("utf-8", "replace").strip().splitlines()
-        return Judged(trouble=f"go lists no package: {said[0]}" if said else "go lists no package")
-    packages = [package for package in map(lambda found: _package(bench, found), listed) if package.asked(wanted)]
+        return JudgedTests(trouble=f"go lists no package: {said[0]}" if said else "go lists no package")
+    packages = [package for found in listed if (package := _package(bench, found)).asked(wanted)]
     if not packages:
-        return Judged()
+        return JudgedTests()
     for package in packages:
         package.lay(bench)
     names = {name for package in packages for name in package.names(wanted)}
     only = ("-run", f"^({'|'.join(sorted(names))})$") if wanted is not None else ()
     done = bench.call(
-        "go", "test", "-json", "-count=1", "-vet=off", *options, *only, *(package.path for package in packages)
+        "go",
+        "test",
+        "-json",
+        "-count=1",
+        "-vet=off",
+        *options,
+        *only,
+        *(package.path for package in packages),
     )
     text = done.out.decode("utf-8", "replace")
     broken = broken_files(text + "\n" + done.err.decode("utf-8", "replace"))
@@ -70,7 +78,7 @@ def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) 
         if broken and not own.ends and not own.began:
             own = replace(own, unbuilt=first_line(near))
         programs.append(placed(own, package.tests))
-    return Judged(tuple(programs), _own(broken))
+    return JudgedTests(tuple(programs), _own(broken))
 
 
 def _own(broken: dict[str, str]) -> dict[str, str]:
@@ -99,8 +107,8 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 class _Package:
     """One package with its tests."""
 
-    def __init__(self, path: str, folder: str, inside: bool, name: str, tests: dict[str, str]) -> None:
-        self.path, self.folder, self._name, self._inside = path, folder, name, inside
+    def __init__(self, path: str, folder: str, name: str, tests: dict[str, str]) -> None:
+        self.path, self.folder, self._name = path, folder, name
         self.tests = tests
         """`package::Test` to the id of the test."""
 
@@ -115,7 +123,8 @@ class _Package:
 
     def canaries(self, bench: Bench) -> Canaries:
         return Canaries(
-            f"{self.path}::TestAgentforgePasses{bench.token}", f"{self.path}::TestAgentforgeFails{bench.token}"
+            f"{self.path}::TestAgentforgePasses{bench.token}",
+            f"{self.path}::TestAgentforgeFails{bench.token}",
         )
 
     def lay(self, bench: Bench) -> None:
@@ -141,7 +150,7 @@ def _package(bench: Bench, found: dict[str, Any]) -> _Package:
         for test in (*(test.name for test in tests_in(text, DIALECT)), *OTHER_TESTS.findall(text)):
             tests[f"{path}::{test}"] = f"{file}::{test}"
     name = str(found.get("Name", "main"))
-    return _Package(path, folder, bool(inside), f"{name}_test" if outside else name, tests)
+    return _Package(path, folder, f"{name}_test" if outside else name, tests)
 
 
 def _is_beside(path: str, folder: str) -> bool:
@@ -200,21 +209,30 @@ KIT = Kit(
     test_globs=("**/*_test.go", "**/testdata/**"),
     is_test=_is_test,
     dialect=DIALECT,
-    missing_names=re.compile(r"undefined|not declared by package|has no field or method|is not in std|no required module"),
+    missing_names=re.compile(
+        r"undefined|not declared by package|has no field or method|is not in std|no required module"
+    ),
     command=lambda *_: ("go", "test", "./..."),
     starts=("go",),
     setup=_setup,
     variables=_variables,
     places=("proxy.golang.org", "sum.golang.org", "storage.googleapis.com"),
+    warm="gocache",
     judge=judge,
     held_out="held_out_by_agentforge_test.go",
     doubts=(
-        (re.compile(r"\btesting\.|\bflag\.Lookup|\bos\.Args"), "knows that it is tested, or looks into the process that it runs in"),
-        (re.compile(r"\bos\.Exit\(|\bsyscall\.|\bruntime\.(?:Goexit|Caller)"), "looks into the process that it runs in, or ends it"),
+        (
+            re.compile(r"\btesting\.|\bflag\.Lookup|\bos\.Args"),
+            "knows that it is tested, or looks into the process that it runs in",
+        ),
+        (
+            re.compile(r"\bos\.Exit\(|\bsyscall\.|\bruntime\.(?:Goexit|Caller)"),
+            "looks into the process that it runs in, or ends it",
+        ),
     ),
     checkers=(
-        Checker("gofmt", ("gofmt", "-l", "{files}"), _unformatted),
-        Checker("go vet", ("go", "vet", "./..."), _vet),
+        OwnChecker("gofmt", ("gofmt", "-l", "{files}"), _unformatted),
+        OwnChecker("go vet", ("go", "vet", "./..."), _vet),
     ),
     not_run=(("benchmarks", "they are no tests"),),
 )

@@ -10,16 +10,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from agentforge.languages.compiled.braces import Dialect, tests_in
+from agentforge.languages.compiled.braces import TestDialect, tests_in
 from agentforge.languages.compiled.kit import Commands, Kit
-from agentforge.languages.compiled.running import Bench, Judged, covers, first_line
+from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line
 from agentforge.languages.described import Read, words
 from agentforge.languages.outcomes import Outcome
 from agentforge.languages.reports.ends import Canaries, End, Program, numbered
-from agentforge.languages.reports.junit_xml import Case, UnreadableReport, read_junit
+from agentforge.languages.reports.junit_xml import JUnitCase, UnreadableReport, read_junit
 
 _ANNOTATION = r"@\w+(?:\.\w+)*(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*"
-DIALECT = Dialect(
+DIALECT = TestDialect(
     test=re.compile(
         r"@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b"
         rf"(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*(?:{_ANNOTATION}){{0,9}}"
@@ -28,7 +28,9 @@ DIALECT = Dialect(
     ),
     scope=re.compile(r"\b(?:class|interface|record|enum)\s+(?P<name>\w+)[^{};]*\{"),
     outermost=False,
-    asserts=re.compile(r"\b(?:assert\w*|verify\w*|fail|expect\w*|check\w*)\s*[(.]|\bassert\s|\bexpected\s*=|\bthrow\s"),
+    asserts=re.compile(
+        r"\b(?:assert\w*|verify\w*|fail|expect\w*|check\w*)\s*[(.]|\bassert\s|\bexpected\s*=|\bthrow\s"
+    ),
     helps=re.compile(r"\b\w+\("),
     skips=re.compile(r"@(?:\w+\.)*(?:Disabled\w*|Ignore|Enabled\w+)\b|\bassum\w+\("),
     opens="try {",
@@ -36,10 +38,13 @@ DIALECT = Dialect(
     expects=re.compile(r"(?<=@Test)\s*\(\s*expected\s*=[^()]*\)"),
 )
 MISSING_NAMES = re.compile(r"cannot find symbol|package \S+ does not exist|has no member")
-_ERROR = re.compile(r"^(?:\[ERROR\] )?(?P<file>/?\S+\.java):(?:\[(?P<line>\d+),\d+\]|(?P<other>\d+): error:) (?P<said>.*)")
+_ERROR = re.compile(
+    r"^(?:\[ERROR\] )?(?P<file>/?\S+\.java):(?:\[(?P<line>\d+),\d+\]|(?P<other>\d+): error:) (?P<said>.*)"
+)
 _MORE = re.compile(r"^(?:\[ERROR\] )?\s+(?P<said>(?:symbol|location)\s*:.*)")
 _COUNT = re.compile(
-    r"Tests run: (?P<run>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+), Skipped: (?P<skipped>\d+)\s*(?:\x1b\S*)?$"
+    r"Tests run: (?P<run>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+), "
+    r"Skipped: (?P<skipped>\d+)\s*(?:\x1b\S*)?$"
 )
 _FRAMEWORKS = (
     ("org.junit.jupiter", "org.junit.jupiter.api"),
@@ -90,7 +95,7 @@ GRADLE = Builder(
 )
 
 
-def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> Judged:
+def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> JudgedTests:
     """One run of the builder, and every report that it wrote."""
     builder = GRADLE if PurePosixPath(command[0]).name.startswith("gradle") else MAVEN
     files = [path for path in bench.files((".java",)) if "/test/" in f"/{path}"]
@@ -102,7 +107,7 @@ def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) 
     canary = _lay(bench, files)
     asked = {identity: named for identity, named in tests.items() if covers(wanted, identity)}
     if not asked:
-        return Judged()
+        return JudgedTests()
     only = _only(builder, asked, canary) if wanted is not None else ()
     argv = [_filled(word, bench, command) for word in builder.argv]
     rest = [word for word in command[1:] if word not in argv]
@@ -112,18 +117,24 @@ def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) 
     printed = done.out.decode("utf-8", "replace") + "\n" + done.err.decode("utf-8", "replace")
     broken = broken_files(bench, printed)
     if broken:
-        return Judged((Program("the tests", tuple(asked), unbuilt=first_line(broken)),), broken)
+        return JudgedTests((Program("the tests", tuple(asked), unbuilt=first_line(broken)),), broken)
     try:
-        cases = [case for path in sorted(bench.tree.glob(builder.reports)) for case in read_junit(path.read_bytes())]
+        cases = [
+            case
+            for path in sorted(bench.tree.glob(builder.reports))
+            for case in read_junit(path.read_bytes())
+        ]
     except UnreadableReport as error:
-        return Judged((Program("the tests", tuple(asked), trouble=f"a report cannot be read: {error}"),))
+        return JudgedTests((Program("the tests", tuple(asked), trouble=f"a report cannot be read: {error}"),))
     if not cases:
         said = [line for line in printed.splitlines() if "ERROR" in line or "FAILED" in line]
-        return Judged(trouble=f"no report was written: {said[0][:300]}" if said else "no report was written")
+        return JudgedTests(
+            trouble=f"no report was written: {said[0][:300]}" if said else "no report was written"
+        )
     trouble = _miscounted(printed, cases) if builder.counts else ""
     ends = numbered([_end(case, files) for case in cases])
     program = Program("the tests", tuple(asked), tuple(ends), (), canary, trouble)
-    return Judged((program,))
+    return JudgedTests((program,))
 
 
 def _filled(word: str, bench: Bench, command: Sequence[str]) -> str:
@@ -160,7 +171,14 @@ def _lay(bench: Bench, files: Sequence[str]) -> Canaries | None:
     name = f"Agentforge{bench.token}Test"
     for path in files:
         text = bench.text(path)
-        api = next((found for mark, found in _FRAMEWORKS if f"import {mark}" in text or f"import static {mark}" in text), "")
+        api = next(
+            (
+                found
+                for mark, found in _FRAMEWORKS
+                if f"import {mark}" in text or f"import static {mark}" in text
+            ),
+            "",
+        )
         if not api or not tests_in(text, DIALECT):
             continue
         declared = re.search(r"^\s*package\s+([\w.]+)\s*;", text, re.MULTILINE)
@@ -171,7 +189,7 @@ def _lay(bench: Bench, files: Sequence[str]) -> Canaries | None:
     return None
 
 
-def _end(case: Case, files: Sequence[str]) -> End:
+def _end(case: JUnitCase, files: Sequence[str]) -> End:
     top, *nested = case.classname.split("$")
     ending = f"{top.replace('.', '/')}.java"
     file = next((path for path in files if path == ending or path.endswith(f"/{ending}")), "")
@@ -192,14 +210,19 @@ def _beside(files: Sequence[str], top: str) -> str:
     return str(PurePosixPath(near).parent / f"{top.rpartition('.')[2]}.java")
 
 
-def _miscounted(printed: str, cases: Sequence[Case]) -> str:
+def _miscounted(printed: str, cases: Sequence[JUnitCase]) -> str:
     """How the reports differ from what Maven itself counted."""
     counts = [found for line in printed.splitlines() if (found := _COUNT.search(line.rstrip()))]
-    run, bad = (sum(int(found[key]) for found in counts for key in keys) for keys in (("run",), ("failed", "errors")))
+    run, bad = (
+        sum(int(found[key]) for found in counts for key in keys) for keys in (("run",), ("failed", "errors"))
+    )
     there, failed = len(cases), sum(case.outcome == "failed" for case in cases)
     if (run, bad) == (there, failed):
         return ""
-    return f"Maven counted {run} tests and {bad} failures, the reports say {there} and {failed}, so something else wrote them"
+    return (
+        f"Maven counted {run} tests and {bad} failures, the reports say {there} and {failed}, so something "
+        "else wrote them"
+    )
 
 
 def broken_files(bench: Bench, printed: str) -> dict[str, str]:
@@ -246,7 +269,15 @@ def _setup(read: Read, paths: Sequence[str]) -> Commands:
     """First from Maven's usual place, as far as that can be reached; then all must come from what is here."""
     if _command(read, paths)[0] != "mvn":
         return ((_command(read, paths)[0], "--no-daemon", "testClasses"),)
-    start = ("mvn", "-B", "-ntp", "-s", "{settings}", "-Dmaven.test.failure.ignore=true", "-Dstyle.color=never")
+    start = (
+        "mvn",
+        "-B",
+        "-ntp",
+        "-s",
+        "{settings}",
+        "-Dmaven.test.failure.ignore=true",
+        "-Dstyle.color=never",
+    )
     # A repository that is a folder may be asked without a network, too.
     return ((*start, "-fn", "test"), (*start, "-o", "-Daether.offline.protocols=file", "test"))
 
@@ -258,8 +289,12 @@ def _is_test(path: str) -> bool:
     )
 
 
-_PLUGIN = re.compile(r"<plugin>(?:(?!</plugin>).)*?maven-(?:surefire|failsafe|compiler)-plugin.*?</plugin>", re.DOTALL)
-_PROPERTY = re.compile(r"<((?:maven\.test\.|surefire\.|skip|argLine|groups|excludedGroups|test)[\w.]*)>.*?</\1>", re.DOTALL)
+_PLUGIN = re.compile(
+    r"<plugin>(?:(?!</plugin>).)*?maven-(?:surefire|failsafe|compiler)-plugin.*?</plugin>", re.DOTALL
+)
+_PROPERTY = re.compile(
+    r"<((?:maven\.test\.|surefire\.|skip|argLine|groups|excludedGroups|test)[\w.]*)>.*?</\1>", re.DOTALL
+)
 
 
 def _of_pom(text: str) -> object:
@@ -276,7 +311,10 @@ KIT = Kit(
     locks=words("gradle.lockfile"),
     build_files=words("gradle.properties libs.versions.toml gradle-wrapper.properties"),
     settings=words("maven.config jvm.config extensions.xml junit-platform.properties testng.xml"),
-    sections={"pom.xml": _of_pom, **{name: lambda text: text for name in ("build.gradle", "build.gradle.kts")}},
+    sections={
+        "pom.xml": _of_pom,
+        **{name: lambda text: text for name in ("build.gradle", "build.gradle.kts")},
+    },
     test_globs=("**/src/test/**",),
     is_test=_is_test,
     dialect=DIALECT,
@@ -289,8 +327,14 @@ KIT = Kit(
     judge=judge,
     held_out="HeldOutByAgentforgeTest.java",
     doubts=(
-        (re.compile(r"\bgetStackTrace\(|Class\.forName\(\s*$|\bsurefire\b|\bjava\.class\.path\b"), "knows that it is tested, or looks into the process that it runs in"),
-        (re.compile(r"\bSystem\.exit\(|\.halt\(|addShutdownHook|\bsetAccessible\("), "looks into the process that it runs in, or ends it"),
+        (
+            re.compile(r"\bgetStackTrace\(|Class\.forName\(\s*$|\bsurefire\b|\bjava\.class\.path\b"),
+            "knows that it is tested, or looks into the process that it runs in",
+        ),
+        (
+            re.compile(r"\bSystem\.exit\(|\.halt\(|addShutdownHook|\bsetAccessible\("),
+            "looks into the process that it runs in, or ends it",
+        ),
     ),
     read=lambda: {
         name: path

@@ -6,12 +6,12 @@ import shlex
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.core.errors import UsageError
 from agentforge.languages.compiled import braces
-from agentforge.languages.compiled.running import Bench, Judge, in_a_copy, run_tests
+from agentforge.languages.compiled.running import Bench, TestJudge, in_a_copy, run_tests
 from agentforge.languages.described import Read
 from agentforge.languages.environments import build_environment
 from agentforge.languages.outcomes import TestRun, Watch
@@ -30,7 +30,7 @@ Row = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Checker:
+class OwnChecker:
     """A linter or formatter that comes with the language."""
 
     name: str
@@ -55,7 +55,7 @@ class Kit:
     sections: Sections
     test_globs: tuple[str, ...]
     is_test: Callable[[str], bool]
-    dialect: braces.Dialect
+    dialect: braces.TestDialect
     missing_names: re.Pattern[str]
     """What the compiler says of a name that is not there."""
     command: Callable[[Read, Sequence[str]], tuple[str, ...]]
@@ -64,15 +64,19 @@ class Kit:
     """Given the environment, and the folder that a run may write to."""
     places: tuple[str, ...]
     """Where packages come from."""
-    judge: Judge
+    judge: TestJudge
     held_out: str
     doubts: tuple[tuple[re.Pattern[str], str], ...] = ()
     """What makes a reader look twice at code, and what is said of it."""
-    checkers: tuple[Checker, ...] = ()
+    checkers: tuple[OwnChecker, ...] = ()
     build_files: frozenset[str] = frozenset()
     read: Callable[[], Mapping[str, Path]] = dict
     """What set-up may read beside the toolchain, by the names that its commands have for it."""
     not_run: tuple[tuple[str, str], ...] = ()
+    warm: str = ""
+    """The folder of what set-up compiled. A run has a copy of its own: what a test writes there reaches no
+    other run.
+    """
     starts: tuple[str, ...] = ()
     """Names of the programs that a test command may begin with; what else it is, nobody can judge."""
 
@@ -155,7 +159,7 @@ class KitProjects(PlainProjects):
             plan, makings, tree_checkout, cache_root, sandbox, lock_text_hash=lock_text_hash, allow=allow
         )
 
-    def run_env(self, environment: Environment, tree: Path, /) -> dict[str, str]:
+    def run_env(self, environment: Environment, tree: Path, /) -> dict[str, str]:  # noqa: ARG002 - the port
         """The variables of a command of a role: what is compiled goes where commands may write."""
         own = self._kit.variables(environment.path, Path("$TMPDIR"))
         return with_toolchains({"PATH": SYSTEM_PATH, **own}, environment.toolchains)
@@ -226,6 +230,8 @@ class KitRuns(PlainRuns):
     def _bench(self, sandbox: Sandbox, env: Environment, timeout_s: float) -> Callable[[Path, Path], Bench]:
         def bench(tree: Path, out: Path) -> Bench:
             own = {"PATH": SYSTEM_PATH, **self._kit.variables(env.path, out)}
+            if (made := env.path / self._kit.warm).is_dir() and self._kit.warm:
+                shutil.copytree(made, out / self._kit.warm, symlinks=True)
             return Bench(
                 sandbox, env, tree, out, with_toolchains(own, env.toolchains), time.monotonic() + timeout_s
             )
@@ -287,5 +293,6 @@ class KitRuns(PlainRuns):
 
     def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:  # noqa: ARG002 - the port
         """The compiler checks types in every run."""
-        return CheckRun("not_configured", f"the compiler of {self._kit.name} checks types in every run of the tests")
-
+        return CheckRun(
+            "not_configured", f"the compiler of {self._kit.name} checks types in every run of the tests"
+        )

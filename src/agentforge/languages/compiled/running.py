@@ -1,6 +1,6 @@
 """One run of tests of a compiled language: built and judged in a copy of the tree, which is the run's own.
 
-What differs between languages is a `Judge`: it lists the tests, lays two tests of ours beside them, builds,
+What differs between languages is a `TestJudge`: it lists the tests, lays two tests of ours beside them, builds,
 runs, and reads the report. What may be believed of that is the same for all (`reports/ends.py`). A test that
 stops its program is set aside and the others run again. A file of tests that does not compile is set aside
 too: the others are judged without it, and its own tests have not run.
@@ -51,7 +51,9 @@ class Bench:
     said: list[bytes] = field(default_factory=list)
     ended: list[Completed] = field(default_factory=list)
 
-    def call(self, *argv: str, cwd: Path | None = None, variables: Mapping[str, str] | None = None) -> Completed:
+    def call(
+        self, *argv: str, cwd: Path | None = None, variables: Mapping[str, str] | None = None
+    ) -> Completed:
         """Run one program to its end, or to that of its time."""
         left = max(self.deadline - time.monotonic(), 1)
         done = self.sandbox.run(
@@ -94,7 +96,7 @@ def first_line(broken: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedTests:
     """What a judge found out in one round."""
 
     programs: tuple[Program, ...] = ()
@@ -104,10 +106,12 @@ class Judged:
     """Why nothing ran at all: one sentence."""
 
 
-class Judge(Protocol):
+class TestJudge(Protocol):
     """Builds and runs the tests of a language, and reads what they report."""
 
-    def __call__(self, bench: Bench, wanted: Collection[str] | None, command: Sequence[str], /) -> Judged:
+    def __call__(
+        self, bench: Bench, wanted: Collection[str] | None, command: Sequence[str], /
+    ) -> JudgedTests:
         """Of the tests that these ids, files or folders cover; None: of all."""
 
 
@@ -116,7 +120,7 @@ BenchOf = Callable[[Path, Path], Bench]
 
 
 def run_tests(  # noqa: PLR0913 - the facts of one run
-    judge: Judge,
+    judge: TestJudge,
     is_test: Callable[[str], bool],
     bench_of: BenchOf,
     tree: Path,
@@ -147,19 +151,9 @@ def in_a_copy(tree: Path, scratch: Path, bench_of: BenchOf) -> Iterator[Bench]:
         remove_tree(place)
 
 
-def warmed(bench: Bench, folder: str) -> Path:
-    """A folder of what set-up compiled, as a copy of the run's own: what a test writes there reaches no other
-    run.
-    """
-    made, own = bench.env.path / folder, bench.out / folder
-    if made.is_dir() and not own.exists():
-        shutil.copytree(made, own, symlinks=True)
-    return own
-
-
 @dataclass(slots=True)
 class _Rounds:
-    judge: Judge
+    judge: TestJudge
     is_test: Callable[[str], bool]
     bench: Bench
     command: Sequence[str]

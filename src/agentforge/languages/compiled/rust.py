@@ -1,5 +1,5 @@
-"""Rust: how its tests look, and its judge. `cargo` builds, and each test program is then run by us, so that no
-setting of the project decides what runs it.
+"""Rust: how its tests look, and its judge. `cargo` builds, and each test program is then run by us, so that
+no setting of the project decides what runs it.
 """
 
 import json
@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from agentforge.languages.compiled.braces import Dialect, tests_in
-from agentforge.languages.compiled.kit import Checker, Commands, Kit, Row
-from agentforge.languages.compiled.running import Bench, Judged, covers, first_line, warmed
+from agentforge.languages.compiled.braces import TestDialect, tests_in
+from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row
+from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line
 from agentforge.languages.described import Read, decode, read_toml, table, words
 from agentforge.languages.reports.ends import Canaries, End, Program
 from agentforge.languages.reports.libtest import read_libtest, read_list
 
 _MARK = r"#\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]\s*"
-DIALECT = Dialect(
+DIALECT = TestDialect(
     test=re.compile(
         rf"#\[(?:\w+::)*test\b[^\[\]]*\]\s*(?:{_MARK}){{0,9}}"
         r"(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?(?:unsafe\s+)?fn\s+(?P<name>\w+)\s*\(\s*\)\s*(?:->[^{;]{1,300})?\{"
@@ -40,13 +40,12 @@ _FIRST, _LAST = "A0_agentforge_", "zz_agentforge_"
 _CANARY = (
     "\n#[cfg(test)]\n#[allow(non_snake_case)]\nmod {name} {{\n    #[test]\n    fn {test}() {{{body}}}\n}}\n"
 )
-MISSING_NAMES = frozenset("E0405 E0407 E0412 E0422 E0423 E0425 E0432 E0433 E0560 E0599 E0609".split())
+MISSING_NAMES = words("E0405 E0407 E0412 E0422 E0423 E0425 E0432 E0433 E0560 E0599 E0609")
 """What the compiler says of a name that is not there."""
 
 
-def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> Judged:
+def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> JudgedTests:
     """Build every test program, then run those that have such tests."""
-    warmed(bench, "target")
     options = [word for word in command[2:] if word not in ("--no-run", "--doc")]
     options = options[: options.index("--")] if "--" in options else options
     roots = list(_roots(bench))
@@ -58,13 +57,13 @@ def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) 
     built = [each for each in messages if each.get("executable") and each.get("profile", {}).get("test")]
     if not built and not broken:
         said = [line for line in done.err.decode("utf-8", "replace").splitlines() if line.startswith("error")]
-        return Judged(trouble=f"cargo built no tests: {said[0]}") if said or not roots else Judged()
+        return JudgedTests(trouble=f"cargo built no tests: {said[0]}") if said or not roots else JudgedTests()
     programs = [_run(bench, each, wanted) for each in built]
     if broken:
         there = {str(each["target"]["src_path"]) for each in built}
         lost = [root for root in roots if str(bench.tree / root) not in there and root not in broken]
         programs += [_unbuilt(bench, root, wanted, first_line(broken)) for root in lost]
-    return Judged(tuple(filter(None, programs)), broken)
+    return JudgedTests(tuple(filter(None, programs)), broken)
 
 
 def _roots(bench: Bench) -> Iterator[str]:
@@ -226,11 +225,19 @@ def _is_test(path: str) -> bool:
 def _clippy(bench: Bench, said: str) -> Iterator[Row]:
     for found in _messages(said):
         message = found.get("message") if found.get("reason") == "compiler-message" else None
-        spans = [span for span in message.get("spans", ()) if span.get("is_primary")] if isinstance(message, dict) else []
+        spans = (
+            [span for span in message.get("spans", ()) if span.get("is_primary")]
+            if isinstance(message, dict)
+            else []
+        )
         if isinstance(message, dict) and spans and message.get("level") in ("warning", "error"):
             code = str((message.get("code") or {}).get("code") or message["level"])
             place = spans[0]
-            yield bench.relative(_place(place)), code, f"{place.get('line_start', 0)}: {message.get('message', '')}"
+            yield (
+                bench.relative(_place(place)),
+                code,
+                f"{place.get('line_start', 0)}: {message.get('message', '')}",
+            )
 
 
 def _unformatted(bench: Bench, said: str) -> Iterator[Row]:
@@ -283,15 +290,27 @@ KIT = Kit(
     setup=_setup,
     variables=_variables,
     places=("index.crates.io", "static.crates.io", "crates.io"),
+    warm="target",
     judge=judge,
     held_out="held_out_by_agentforge.rs",
     doubts=(
-        (re.compile(r"cfg!?\s*\(\s*(?:not\s*\(\s*)?test\b|\benv::args|current_exe"), "knows that it is tested, or looks into the process that it runs in"),
-        (re.compile(r"process::(?:exit|abort)|from_raw_fd|\bpanic::(?:set_hook|catch_unwind)"), "looks into the process that it runs in, or ends it"),
+        (
+            re.compile(r"cfg!?\s*\(\s*(?:not\s*\(\s*)?test\b|\benv::args|current_exe"),
+            "knows that it is tested, or looks into the process that it runs in",
+        ),
+        (
+            re.compile(r"process::(?:exit|abort)|from_raw_fd|\bpanic::(?:set_hook|catch_unwind)"),
+            "looks into the process that it runs in, or ends it",
+        ),
     ),
     checkers=(
-        Checker("rustfmt", ("cargo", "fmt", "--all", "--check", "--", "-l"), _unformatted, _has("rustfmt.toml", ".rustfmt.toml")),
-        Checker(
+        OwnChecker(
+            "rustfmt",
+            ("cargo", "fmt", "--all", "--check", "--", "-l"),
+            _unformatted,
+            _has("rustfmt.toml", ".rustfmt.toml"),
+        ),
+        OwnChecker(
             "clippy",
             ("cargo", "clippy", "--offline", "--all-targets", "--message-format=json"),
             _clippy,

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from agentforge.languages.compiled.running import Bench, Judged, covers
+from agentforge.languages.compiled.running import Bench, JudgedTests, covers
 from agentforge.languages.outcomes import Outcome
 from agentforge.languages.reports.ends import End, Program, numbered
 from agentforge.languages.reports.junit_xml import UnreadableReport, read_junit
@@ -21,7 +21,10 @@ from agentforge.system.processes import Completed
 PROGRAM = "generic"
 SKIPPED = 77
 """The exit code by which make's and meson's tests say that they were skipped."""
-_ERROR = re.compile(r"^(?P<file>[^\s:()]+):(?P<line>\d+):(?:\d+:)?\s*(?:fatal )?(?:error|undefined reference to)\b:?\s*(?P<said>.*)")
+_ERROR = re.compile(
+    r"^(?P<file>[^\s:()]+):(?P<line>\d+):(?:\d+:)?\s*(?:fatal )?(?:error|undefined reference to)\b:?\s*"
+    r"(?P<said>.*)"
+)
 _LINKER = re.compile(r"(?P<file>[^\s:()/]+\.\w+):\([^()]*\): (?P<said>undefined reference to .*)")
 MISSING_NAMES = re.compile(
     r"undefined reference to|implicit declaration of|undeclared|unknown type name|has no member named"
@@ -30,7 +33,7 @@ MISSING_NAMES = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredTests:
     """What a project's settings declare, as words of one command, so that it is on record with every run."""
 
     report: str
@@ -49,13 +52,15 @@ class Declared:
         """As a command."""
         pairs: list[tuple[str, str]] = [("--report", self.report)]
         pairs += [("--build", line) for line in self.build]
-        pairs += [(f"--{name}", said) for name in ("test", "results", "each") if (said := getattr(self, name))]
+        pairs += [
+            (f"--{name}", said) for name in ("test", "results", "each") if (said := getattr(self, name))
+        ]
         pairs += [("--named", f"{name}={line}") for name, line in self.named]
         pairs += [("--tests", glob) for glob in self.tests]
         return (PROGRAM, *(word for pair in pairs for word in pair))
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> "Declared | None":
+    def of(cls, words: Sequence[str]) -> "DeclaredTests | None":
         """From the words of such a command; None if it is another one."""
         if not words or words[0] != PROGRAM or len(words) % 2 != 1:
             return None
@@ -78,11 +83,11 @@ class Declared:
         )
 
 
-def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> Judged:
+def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> JudgedTests:
     """Build, run what is declared, and read the report."""
-    declared = Declared.of(command)
+    declared = DeclaredTests.of(command)
     if declared is None:
-        return Judged(trouble="its settings declare no `generic:` report")
+        return JudgedTests(trouble="its settings declare no `generic:` report")
     files = test_files(bench, declared.tests)
     ends: list[End] = []
     broken: dict[str, str] = {}
@@ -97,38 +102,49 @@ def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) 
                 found = broken_files(bench, _text(done), files) if done.code not in (0, SKIPPED) else {}
                 broken |= found
                 ends += [] if found else [_by_exit(identity, done)]
-        return Judged((Program("the named commands", (), tuple(ends)),), broken)
+        return JudgedTests((Program("the named commands", (), tuple(ends)),), broken)
     for report in bench.tree.glob(declared.results) if declared.results else ():
         report.unlink()
     done = bench.call(*shlex.split(declared.test))
     ends, trouble = _junit(bench, declared) if declared.report == "junit" else _tap(done)
     if trouble and not ends:
         if broken := broken_files(bench, _text(done), files):
-            return Judged((), broken)
+            return JudgedTests((), broken)
         return _unbuilt(bench, done, files, declared.test, wanted, trouble)
     names = _Names({path: bench.text(path) for path in files})
     placed = numbered([names.placed(end) for end in ends])
-    return Judged((Program("the report", (), tuple(placed), trouble=trouble),), broken)
+    return JudgedTests((Program("the report", (), tuple(placed), trouble=trouble),), broken)
 
 
 def test_files(bench: Bench, globs: Sequence[str]) -> list[str]:
     """The files of tests that are there."""
-    found = {path for glob in globs for path in bench.tree.glob(glob.removesuffix("/**") + "/**/*" if glob.endswith("/**") else glob)}
+    found = {
+        path
+        for glob in globs
+        for path in bench.tree.glob(glob.removesuffix("/**") + "/**/*" if glob.endswith("/**") else glob)
+    }
     return sorted(path.relative_to(bench.tree).as_posix() for path in found if path.is_file())
 
 
-def _unbuilt(  # noqa: PLR0913, PLR0917 - what became of one command
-    bench: Bench, done: Completed, files: Sequence[str], line: str, wanted: Collection[str] | None, why: str = ""
-) -> Judged:
+def _unbuilt(
+    bench: Bench,
+    done: Completed,
+    files: Sequence[str],
+    line: str,
+    wanted: Collection[str] | None,
+    why: str = "",
+) -> JudgedTests:
     text = _text(done)
     if broken := broken_files(bench, text, files):
-        return Judged((), broken)
-    said = why or ("it did not end in time" if done.timed_out else f"it ended with {done.code}: {_last(text)}")
+        return JudgedTests((), broken)
+    said = why or (
+        "it did not end in time" if done.timed_out else f"it ended with {done.code}: {_last(text)}"
+    )
     # Tests that are asked for by name are missing then; where all are asked for, nothing is known of any.
-    return Judged(trouble=f"`{line}`: {said}") if wanted is None else Judged((), {line: said})
+    return JudgedTests(trouble=f"`{line}`: {said}") if wanted is None else JudgedTests((), {line: said})
 
 
-def _commands(declared: Declared, files: Iterable[str]) -> Iterable[tuple[str, str]]:
+def _commands(declared: DeclaredTests, files: Iterable[str]) -> Iterable[tuple[str, str]]:
     for path in files if declared.each else ():
         name = PurePosixPath(path).stem
         yield f"{path}::{name}", declared.each.replace("{file}", path).replace("{name}", name)
@@ -140,10 +156,12 @@ def _by_exit(identity: str, done: Completed) -> End:
     outcome: Outcome = "passed" if done.code == 0 else "skipped" if done.code == SKIPPED else "failed"
     if done.timed_out:
         return End(identity, "failed", "it did not end in time")
-    return End(identity, outcome, "" if outcome == "passed" else f"exit code {done.code}: {_last(_text(done))}")
+    return End(
+        identity, outcome, "" if outcome == "passed" else f"exit code {done.code}: {_last(_text(done))}"
+    )
 
 
-def _junit(bench: Bench, declared: Declared) -> tuple[list[End], str]:
+def _junit(bench: Bench, declared: DeclaredTests) -> tuple[list[End], str]:
     reports = sorted(bench.tree.glob(declared.results)) if declared.results else []
     if not reports:
         return [], f"no report was written to `{declared.results}`"
@@ -152,7 +170,8 @@ def _junit(bench: Bench, declared: Declared) -> tuple[list[End], str]:
     except UnreadableReport as error:
         return [], f"a report cannot be read: {error}"
     return [
-        End(f"{case.file or case.classname}::{case.name}", case.outcome, case.message, case.exception) for case in cases
+        End(f"{case.file or case.classname}::{case.name}", case.outcome, case.message, case.exception)
+        for case in cases
     ], ""
 
 
@@ -174,7 +193,9 @@ class _Names:
             return end
         word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
         found = [path for path, text in self._texts.items() if word.search(text)]
-        quoted = [path for path in found if f'"{name}"' in self._texts[path] or f"'{name}'" in self._texts[path]]
+        quoted = [
+            path for path in found if f'"{name}"' in self._texts[path] or f"'{name}'" in self._texts[path]
+        ]
         file = next(iter(quoted or found), "tests")
         return End(f"{file}::{name}", end.outcome, end.message, end.exception)
 
@@ -187,7 +208,11 @@ def broken_files(bench: Bench, text: str, files: Sequence[str]) -> dict[str, str
         if error is None:
             continue
         path = bench.relative(error["file"])
-        path = path if (bench.tree / path).is_file() else next((each for each in files if each.endswith(f"/{path}")), "")
+        path = (
+            path
+            if (bench.tree / path).is_file()
+            else next((each for each in files if each.endswith(f"/{path}")), "")
+        )
         if path:
             found.setdefault(path, []).append(f"{path}: {error['said'] or line.strip()}")
     return {path: "\n".join(dict.fromkeys(lines)) for path, lines in found.items()}
@@ -198,4 +223,6 @@ def _text(done: Completed) -> str:
 
 
 def _last(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "it said nothing")[:300]
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "it said nothing")[
+        :300
+    ]

@@ -2,9 +2,9 @@
 
 Tests and the code under test share a process with what reports on them, and can print its lines or write its
 files. So an end that comes twice is a forgery, and one that does not come is no result. Two tests of our own
-run with the others: the first passes, the last fails. Where both did as they must, the program came to its end
-and reports failures. Where not, something stopped it: whoever began and did not end. If nobody did, somebody
-else makes the report, and nothing of it is believed.
+run with the others: the first passes, the last fails. Where both did as they must, the program came to its
+end and reports failures. Where not, something stopped it: whoever began and did not end. If nobody did,
+somebody else makes the report, and nothing of it is believed.
 """
 
 from collections import Counter

@@ -76,9 +76,7 @@ def _own_ends(ends: list[End]) -> list[End]:
     with_cases = {end.id.partition("[")[0] for end in cases}
     failed = {end.id.partition("[")[0] for end in cases if end.outcome == "failed"}
     return [
-        end
-        for end in ends
-        if end.id not in with_cases or (end.outcome == "failed" and end.id not in failed)
+        end for end in ends if end.id not in with_cases or (end.outcome == "failed" and end.id not in failed)
     ]
 
 

@@ -13,7 +13,7 @@ _OUTCOMES: Mapping[str, Outcome] = {"failure": "failed", "error": "failed", "ski
 
 
 @dataclass(slots=True)
-class Case:
+class JUnitCase:
     """One `testcase`."""
 
     classname: str
@@ -29,9 +29,9 @@ class UnreadableReport(Exception):
 
 
 @dataclass(slots=True)
-class _Reader:
-    cases: list[Case] = field(default_factory=list)
-    open: Case | None = None
+class _CaseReader:
+    cases: list[JUnitCase] = field(default_factory=list)
+    open: JUnitCase | None = None
     within: str = ""
     text: list[str] = field(default_factory=list)
     suites: int = 0
@@ -40,8 +40,8 @@ class _Reader:
         if tag == "testsuite":
             self.suites += 1
         elif tag == "testcase":
-            names = (attributes.get(key, "") for key in ("classname", "name", "file"))
-            self.open = Case(*names)
+            said = attributes.get
+            self.open = JUnitCase(said("classname", ""), said("name", ""), said("file", ""))
             self.cases.append(self.open)
         elif self.open is not None and tag in _OUTCOMES:
             self.within, self.text = tag, []
@@ -63,9 +63,9 @@ class _Reader:
             self.text.append(data)
 
 
-def read_junit(data: bytes) -> list[Case]:
+def read_junit(data: bytes) -> list[JUnitCase]:
     """The cases of one report, in order."""
-    reader, parser = _Reader(), expat.ParserCreate()
+    reader, parser = _CaseReader(), expat.ParserCreate()
 
     def refuse(*_: object) -> None:
         raise UnreadableReport("it declares a document type")
@@ -75,7 +75,7 @@ def read_junit(data: bytes) -> list[Case]:
     parser.EndElementHandler = reader.end
     parser.CharacterDataHandler = reader.said
     try:
-        parser.Parse(data, True)
+        parser.Parse(data, True)  # noqa: FBT003 - it takes no names
     except expat.ExpatError as error:
         raise UnreadableReport(f"it is no XML: {error}") from None
     if not reader.suites:

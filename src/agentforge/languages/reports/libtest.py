@@ -9,7 +9,10 @@ from agentforge.languages.outcomes import Outcome
 from agentforge.languages.reports.ends import End
 
 _ENDS: Mapping[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped"}
-_PANIC = re.compile(r"panicked at (?P<file>[^\n:]+):(?P<line>\d+):\d+:\n(?P<said>(?:(?!stack backtrace|note: run with)[^\n]*\n?){0,4})")
+_PANIC = re.compile(
+    r"panicked at (?P<file>[^\n:]+):(?P<line>\d+):\d+:\n"
+    r"(?P<said>(?:(?!stack backtrace|note: run with)[^\n]*\n?){0,4})"
+)
 
 
 def read_list(text: str) -> list[str]:

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 
 from agentforge.languages.outcomes import Outcome
 
-_LINE = re.compile(r"(?P<not>not )?ok\b(?: +(?P<number>\d+))?(?: +-)? *(?P<name>[^#]*)(?:# *(?P<mark>\w+)\S*(?P<why>.*))?")
+_LINE = re.compile(
+    r"(?P<not>not )?ok\b(?: +(?P<number>\d+))?(?: +-)? *(?P<name>[^#]*)(?:# *(?P<mark>\w+)\S*(?P<why>.*))?"
+)
 _PLAN = re.compile(r"1\.\.(\d+)\s*(?:#.*)?$")
 _BAIL = re.compile(r"Bail out!\s*(.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TapLine:
     """One test."""
 
     name: str
@@ -23,7 +25,7 @@ class Line:
 class Tap:
     """What one program printed."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[TapLine, ...]
     trouble: str = ""
     """Why it counts for nothing: no plan, not as many tests as planned, numbers that come twice, an end
     before the end.
@@ -32,7 +34,7 @@ class Tap:
 
 def read_tap(text: str) -> Tap:
     """The lines at the margin: what is indented belongs to a test above it, or is its output."""
-    lines: list[Line] = []
+    lines: list[TapLine] = []
     numbers: list[int] = []
     plans: list[int] = []
     for raw in text.splitlines():
@@ -43,10 +45,10 @@ def read_tap(text: str) -> Tap:
         elif (found := _LINE.match(raw)) is not None:
             numbers.append(int(found["number"] or len(numbers) + 1))
             name = found["name"].replace("\\", "").strip() or f"test {numbers[-1]}"
-            lines.append(Line(name, *_outcome(found)))
+            lines.append(TapLine(name, *_outcome(found)))
         elif raw.startswith("#") and lines and lines[-1].outcome == "failed":
             last = lines[-1]
-            lines[-1] = Line(last.name, last.outcome, f"{last.message} {raw[1:].strip()}".strip()[:500])
+            lines[-1] = TapLine(last.name, last.outcome, f"{last.message} {raw[1:].strip()}".strip()[:500])
     return Tap(tuple(lines), _trouble(plans, numbers))
 
 
