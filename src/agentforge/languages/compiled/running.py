@@ -1,9 +1,9 @@
 """One run of tests of a compiled language: built and judged in a copy of the tree, which is the run's own.
 
-What differs between languages is a `TestJudge`: it lists the tests, lays two tests of ours beside them, builds,
-runs, and reads the report. What may be believed of that is the same for all (`reports/ends.py`). A test that
-stops its program is set aside and the others run again. A file of tests that does not compile is set aside
-too: the others are judged without it, and its own tests have not run.
+What differs between languages is a `TestJudge`: it lists the tests, lays two tests of ours beside them,
+builds, runs, and reads the report. What may be believed of that is the same for all (`reports/ends.py`). A
+test that stops its program is set aside and the others run again. A file of tests that does not compile is
+set aside too: the others are judged without it, and its own tests have not run.
 """
 
 import secrets
