@@ -46,6 +46,8 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "notify": ("app/settings.py", "app/notifying.py"),
     "batch": ("app/settings.py",),
     "keep": ("app/settings.py",),
+    "conformance": ("gates/conformance/declared.py",),
+    "max_wait": ("app/settings.py",),
 }
 """The modules that read a key of the settings, and the keys below it."""
 

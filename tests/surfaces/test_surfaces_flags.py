@@ -29,7 +29,7 @@ OPTIONS = {
     "--engine": ("engine", "temporal"),
     "--deadline": ("deadline", "90m"),
 }
-FLAGS = {"--batch": "batch", "--detach": "detach", "--json": "as_data"}
+FLAGS = {"--batch": "batch", "--detach": "detach", "--no-wait": "no_wait", "--json": "as_data"}
 
 
 def parsed(name: str, *words: str) -> dict[str, object]:

@@ -22,7 +22,7 @@ from agentforge.activities.surroundings import (
 )
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
-from agentforge.catalog.prompts import system_prompt
+from agentforge.catalog.prompts import flow_of, system_prompt
 from agentforge.catalog.roles import Role
 from agentforge.catalog.skeleton import offered_schema
 from agentforge.context.assemble import StepView, assemble
@@ -250,7 +250,8 @@ def _prompts(world: World, state: RunView) -> tuple[str, str]:
     words = words or world.catalogue.prompt(stage.name)
     role, wording = world.catalogue.role(stage.role), world.catalogue.wording()
     role = replace(role, path_constraints=_limits(world, state, role))
-    system = system_prompt(role, stage, owed.must, words, wording)
+    flow = flow_of(state.pipeline, stage, reads=reads)
+    system = system_prompt(role, stage, owed.must, words, wording, flow)
     return system, owed.told()
 
 

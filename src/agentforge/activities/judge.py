@@ -21,7 +21,7 @@ from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
 from agentforge.gates.change_kind import claimed, red_for_kind
 from agentforge.gates.documents import objects, texts
-from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
+from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled, unread_lines
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.named import NamedCase, named_flags
 from agentforge.gates.not_checked import outside_suite, suite_gaps
@@ -246,6 +246,7 @@ def _facts(world: World, state: RunView) -> Facts:
         for item in state.accepted
         if item.skipped
     ]
+    remarks += unread_lines(state.pipeline)
     asked = [item for item in state.escalations if item.kind == "question" and item.answer]
     parts = world.parts(state)
     impacted = [str(item.get("path", "")) for item in objects(parts.get("analysis", {}), "impacted_files")]
@@ -264,8 +265,11 @@ def _facts(world: World, state: RunView) -> Facts:
         named_files=tuple(named),
         affected_tests=reach.tests if reach else (),
         facts=tuple(render(reach, FACTS_CHARS).splitlines()) if reach else (),
-        answers=tuple((item.question.text, item.answer or "", item.by, "") for item in asked),
+        answers=tuple(
+            (item.question.text, item.answer or "", item.by, world.answered_at(item.id)) for item in asked
+        ),
         remarks=tuple(remarks),
+        tokens_used=state.spent.tokens,
         reviews=reviews,
         dissent=dissent,
     )

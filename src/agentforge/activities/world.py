@@ -1,5 +1,6 @@
 """Everything an effect may touch, wired once per task."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -94,6 +95,8 @@ class World:
     """Appends a decision to the journal and says what is owed then: for the intent line of a call."""
     head: Callable[[], str]
     """The journal's chain head."""
+    answered_at: Callable[[str], str] = lambda _: ""
+    """When a person answered a question, by its id."""
     timeout_s: float = 900
     progress: Callable[[str], None] = lambda _: None
     rules: Rules = Rules()
@@ -116,6 +119,11 @@ class World:
     """Whether a person said that code may run behind weak walls."""
     model_question: Callable[[], ModelQuestion | None] = lambda: None
     """What a person must be asked before any model is; None if nothing."""
+    now: Callable[[], float] = time.time
+    """The time, in seconds since 1970."""
+    _language: Language | None = field(default=None, init=False)
+    _plan: Plan | None = field(default=None, init=False)
+    _environment: Environment | None = field(default=None, init=False)
     _projects: tuple[Project, ...] | None = field(default=None, init=False)
     _environments: dict[str, Environment] = field(default_factory=dict, init=False)
     _baseline_record: BaselineRecord | None = field(default=None, init=False)

@@ -16,22 +16,26 @@ from agentforge.store.task.engine import read_engine
 from agentforge.store.user.start_permissions import StartPermissions
 
 
-def resume(
+def resume(  # noqa: PLR0913  # what a person can say when they continue
     task: OpenTask,
     watcher: Watcher = UNWATCHED,
     *,
     ask: Ask | None = None,
     permissions: StartPermissions | None = None,
     change: ChangeModel | None = None,
+    no_wait: bool = False,
     detach: bool = False,
 ) -> State:
     """Drives a task that was stopped; one that failed, was aborted or can be tried again is put back to work
-    first. `permissions` replace what was allowed when it was started, `change` its model. One that is
-    completed stays as it is: whoever repeats the command is shown its result again.
+    first. `permissions` replace what was allowed when it was started, `change` its model; with `no_wait` no
+    quota is waited for from now on. One that is completed stays as it is: whoever repeats the command is
+    shown its result again.
     """
     if task.state.status == "completed":
         return task.state
-    return drive(task, watcher, resume_with(change), ask=ask, permissions=permissions, detach=detach)
+    return drive(
+        task, watcher, resume_with(change, no_wait=no_wait), ask=ask, permissions=permissions, detach=detach
+    )
 
 
 def drive(

@@ -104,6 +104,8 @@ class StartOptions:
     """`batch`: whatever is configured, calls go by batch where they can."""
     deadline_s: int = 0
     """How long a call may wait for its batch; 0: as long as it takes."""
+    no_wait: bool = False
+    """Ask a person at once where a provider's quota is used up."""
 
 
 def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lambda _: None) -> OpenTask:
@@ -178,6 +180,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
         delivery=options.delivery,
         given_tree=given_tree,
         deadline_s=options.deadline_s,
+        max_wait_s=0 if options.no_wait else settings.own.max_wait_s,
         reworks=options.reworks or "",
     )
     # Always written: what was said about an earlier task of this name must not count.

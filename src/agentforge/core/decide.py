@@ -8,7 +8,16 @@
 from dataclasses import dataclass
 from typing import assert_never
 
-from agentforge.core.calls import answered, driver_started, landing, lose, queued, sending, trouble, was_late
+from agentforge.core.calls import (
+    answered,
+    driver_started,
+    landing,
+    lose,
+    queued,
+    sending,
+    trouble,
+    was_late,
+)
 from agentforge.core.decisions import (
     Decisions,
     RunDecisions,
@@ -44,6 +53,7 @@ from agentforge.core.inputs import (
     BaselineFailed,
     BaselineReady,
     ChangeModel,
+    ChangeWait,
     CheckRan,
     CommitMade,
     Create,
@@ -103,7 +113,7 @@ def _meaning(decisions: Decisions, given: Input, key: str) -> str:
             return confuse(
                 decisions, f"{effect} is owed again, and its outcome is on record", _run_of(decisions, effect)
             )
-        case Resolution() | Resume() | Abort() | ChangeModel() | NoteDefect():
+        case Resolution() | Resume() | Abort() | ChangeModel() | ChangeWait() | NoteDefect():
             return hear(decisions, given)
         case AskStarted():
             return sending(decisions, given, key)

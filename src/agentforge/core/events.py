@@ -157,6 +157,14 @@ class BudgetRaised:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitLimitChanged:
+    """A person said how long a provider may be waited for."""
+
+    max_wait_s: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelChanged:
     """A person named another model for the rest of the task."""
 
@@ -304,6 +312,10 @@ class AskFailed(OfRun):
     retry: bool
     wait_s: int = 0
     """How long to wait before the next try, where the provider said so."""
+    at: int = 0
+    """When it failed, in seconds since 1970; 0: not known."""
+    until: int = 0
+    """When it is tried again, in seconds since 1970; 0: after the usual pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,6 +441,7 @@ TaskEvent: TypeAlias = (
     | Resolved
     | BudgetRaised
     | ModelChanged
+    | WaitLimitChanged
     | DefectNoted
     | Resumed
     | TaskAborted

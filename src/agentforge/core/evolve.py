@@ -27,9 +27,11 @@ from agentforge.core.events import (
     TaskDelivered,
     TaskEvent,
     TaskFailed,
+    WaitLimitChanged,
     WorkspacePrepared,
 )
-from agentforge.core.evolve_run import evolve_run, landed, next_try, with_branch, with_run
+from agentforge.core.evolve_calls import landed, next_try
+from agentforge.core.evolve_run import evolve_run, with_branch
 from agentforge.core.machine import TERMINAL, check_move
 from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
@@ -89,6 +91,8 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
             return _resolved(state, event)
         case BudgetRaised(budget):
             return replace(state, budget=budget)
+        case WaitLimitChanged(max_wait_s):
+            return replace(state, max_wait_s=max_wait_s)
         case ModelChanged(model, _, price):
             return replace(state, model=model, price=price, prices=())
         case DefectNoted(note):
@@ -143,11 +147,12 @@ def _rested(run: Run) -> Run:
     """A person came by: the provider gets all its tries again, no pause is left to wait for, and what the
     role said before may now be the right thing to say.
     """
-    return replace(run, troubles=0, said=(), point="ask" if run.point == "pause" else run.point)
+    return replace(run, troubles=0, refused=None, said=(), point="ask" if run.point == "pause" else run.point)
 
 
 def _discarded(state: State, event: Discarded) -> State:
     """A call that was in flight is over, and its run gets another one."""
     flight = state.flight(event.key)
     after = replace(landed(state, event.key), spent=state.spent.plus(event.cost))
-    return after if flight is None else with_run(after, next_try(state.find(flight.run)))
+    tried = next_try(state.find(flight.run)) if flight is not None else None
+    return after if tried is None else after.with_run(tried)

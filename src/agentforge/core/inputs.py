@@ -125,6 +125,8 @@ class AskTrouble:
     options: tuple[str, ...] = ("retry", "abort")
     """What a person can answer, if one must be asked."""
     advice: str = "retry"
+    at: int = 0
+    """When that was, in seconds since 1970; 0: nobody looked at a clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +293,14 @@ class ChangeModel:
     """What a call may cost; None: nobody knows."""
 
 
+@dataclass(frozen=True, slots=True)
+class ChangeWait:
+    """A person says how long a provider may be waited for from now on. Never taken from the inbox."""
+
+    max_wait_s: int
+    by: str
+
+
 Outcome: TypeAlias = (
     Prepared
     | BaselineReady
@@ -319,7 +329,7 @@ class NoteDefect:
     by: str
 
 
-Message: TypeAlias = Resolution | Resume | Abort | ChangeModel | NoteDefect
+Message: TypeAlias = Resolution | Resume | Abort | ChangeModel | ChangeWait | NoteDefect
 """What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving

@@ -2,11 +2,12 @@
 
 from typing import assert_never
 
+from agentforge.core.calls import change_wait
 from agentforge.core.decisions import Decisions, RunDecisions, enter, has_failed, open_step, send_back
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import BudgetRaised, DefectNoted, ModelChanged, Resolved, Resumed, TaskAborted
 from agentforge.core.examining import answered, is_about_checks
-from agentforge.core.inputs import Abort, ChangeModel, Message, NoteDefect, Resolution, Resume
+from agentforge.core.inputs import Abort, ChangeModel, ChangeWait, Message, NoteDefect, Resolution, Resume
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.returns import reopen, wants_red
 from agentforge.core.runs import WORKER
@@ -30,6 +31,8 @@ def hear(decisions: Decisions, given: Message) -> str:
             return _abort(decisions, given)
         case ChangeModel():
             return _change_model(decisions, given)
+        case ChangeWait():
+            return change_wait(decisions, given)
         case NoteDefect():
             return _note_defect(decisions, given)
         case _:

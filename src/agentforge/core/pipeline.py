@@ -28,6 +28,7 @@ Predicate = Literal[
     "paths_are_relative",
     "no_circular_dependencies",
     "every_requirement_has_test",
+    "all_requirements_have_tests",  # also those that something else than a test should decide
     "every_criterion_has_test",
     "tests_name_known_requirements",
     "blocking_ambiguities_answered",
@@ -213,6 +214,8 @@ class Stage:
     """
     reviewers_if: str = ""
     """A condition under which they read; without one they always do."""
+    left_out: tuple[str, ...] = ()
+    """Who would read it too, if the project had not left them out."""
     arbiter: Reviewer | None = None
     """Who decides, at a higher tier, when they disagree."""
     review_mode: ReviewMode = "blocking"
@@ -319,6 +322,8 @@ class Pipeline:
     """Whether it ends before the last stage of its line."""
     continues_with: str = ""
     """The pipeline that a task of this one can go on with."""
+    summary: str = ""
+    """How its end sums up what it hands over, with words in braces."""
 
     @property
     def line(self) -> str:
@@ -392,6 +397,7 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
         max_revisions=_number(value, "max_revisions", 3),
         reviewers=tuple(_reviewer(item) for item in _objects(value.get("reviewers"))),
         reviewers_if=str(value.get("reviewers_if") or ""),
+        left_out=tuple(_texts(value.get("left_out"))),
         arbiter=_reviewer(arbiter) if isinstance(arbiter := value.get("arbiter"), dict) else None,
         review_mode="advisory" if value.get("review_mode") == "advisory" else "blocking",
         skip_if=str(value.get("skip_if") or ""),
@@ -417,6 +423,7 @@ def pipeline_from_json(value: Mapping[str, Json]) -> Pipeline:
         ),
         ends_early=bool(value.get("ends_early", False)),
         continues_with=str(value.get("continues_with") or ""),
+        summary=str(value.get("summary") or ""),
     )
 
 

@@ -45,5 +45,7 @@ class TaskSpec:
     """The base with the tests that were handed in; empty where none were."""
     deadline_s: int = 0
     """How long a call may wait for its batch before it is sent live; 0: as long as it takes."""
+    max_wait_s: int = 0
+    """How long a provider whose quota is used up is waited for; 0: a person is asked at once."""
     reworks: str = ""
     """The task whose result this one corrects."""

@@ -6,6 +6,7 @@ from functools import reduce
 from agentforge.core.conditions import PROVIDED, Fact, holds
 from agentforge.core.events import ExternalArtifactImported, TaskDelivered
 from agentforge.core.pipeline import TIERS, Part, Reviewer, Stage, Tier
+from agentforge.core.replacing import replace
 from agentforge.core.runs import WORKER, Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
@@ -184,6 +185,11 @@ class State(TaskSpec):
         found = self.find(run)
         assert found is not None, f"there is no run {run}"
         return found
+
+    def with_run(self, run: Run, **more: object) -> "State":
+        """The state with this run as it is now. One that is not under way any more stays away."""
+        runs = tuple(run if item.id == run.id else item for item in self.runs)
+        return replace(self, runs=runs, **more)  # type: ignore[arg-type]  # fields of the state, by name
 
     def beside(self, parent: str) -> tuple[Run, ...]:
         """The runs that are about the result of this one."""

@@ -1,15 +1,19 @@
 """The languages that there are, and which of them a repository or a file is written in."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.languages.compiled.languages import GO, JAVA, RUST
 from agentforge.languages.generic.language import GENERIC
 from agentforge.languages.port import Language
+from agentforge.languages.python import check_reader as python_checks
 from agentforge.languages.python.language import PYTHON
+from agentforge.languages.readings import CheckReader
 
 LANGUAGES: tuple[Language, ...] = (PYTHON, GO, RUST, JAVA, GENERIC)
 FOUND = tuple(language for language in LANGUAGES if not language.declared)
 """Those that a repository shows by its files."""
+CHECK_READERS: Mapping[str, CheckReader] = {PYTHON.name: python_checks}
+"""What checks ask of a language, by its name."""
 DEFAULT = PYTHON
 """What a repository without code is taken for: a request may be for its first file."""
 CACHES = frozenset({"node_modules"}).union(*(language.caches for language in LANGUAGES))

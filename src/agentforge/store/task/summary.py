@@ -4,7 +4,7 @@ It holds nothing that depends on the time of reading: whoever shows it adds ages
 """
 
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from agentforge.core.errors import UserError
@@ -96,7 +96,20 @@ def summary_of(state: State, times: Times, progress: Progress, files: dict[str, 
             "question": waiting.question.text,
             "opened_at": dict(times.opened).get(waiting.id),
         },
+        "waits_for": _waits_for(state),
     }
+
+
+def _waits_for(state: State) -> Json:
+    """What the task waits for by itself, and goes on when it is there; None where nothing is waited for."""
+    if state.status in TERMINAL or state.status == "blocked":
+        return None
+    pausing = (run.refused for run in state.runs if run.point == "pause" and run.refused is not None)
+    refusals = [each for each in pausing if each.until]
+    if not refusals:
+        return None
+    last = max(refusals, key=lambda each: each.until)
+    return {"kind": "provider", "text": last.text, "until": stamp(datetime.fromtimestamp(last.until, UTC))}
 
 
 def changed_files(git: Git | None, state: State) -> dict[str, list[str]]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from agentforge.surfaces.cli.flags import PermissionFlags, permission_flags, permissions_of
+from agentforge.surfaces.cli.flags import PermissionFlags, no_wait_option, permission_flags, permissions_of
 from agentforge.surfaces.cli.printing import say
 from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
@@ -44,17 +44,19 @@ first stage without an accepted result. Permission flags replace those that the 
     is_flag=True,
     help="Return while calls wait for a batch; with Temporal: do not follow.",
 )
+@no_wait_option
 @repo_option
 @click.option(
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
-def resume(
+def resume(  # noqa: PLR0913 - the options of the command
     *,
     task: str | None,
     model: str | None,
     engine: "EngineName | None",
     take_over: bool,
     detach: bool,
+    no_wait: bool,
     as_data: bool,
     **allowed: Unpack[PermissionFlags],
 ) -> int:
@@ -75,7 +77,7 @@ def resume(
         remote.check_driven_by(found, engine)
     change = model_change(found, model, partial(say, err=True)) if model else None
     if detach and not remote.waits_by_batch(found):
-        problem = remote.hand_over(found, resume_with(change), permissions)
+        problem = remote.hand_over(found, resume_with(change, no_wait=no_wait), permissions)
         return tell_handed_over(found, problem, as_data=as_data)
-    work = partial(driving.resume, permissions=permissions, change=change, detach=detach)
+    work = partial(driving.resume, permissions=permissions, change=change, no_wait=no_wait, detach=detach)
     return drive_and_tell(found, work, as_data=as_data)

@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import click
 
-from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, permissions_of
+from agentforge.surfaces.cli.flags import (
+    PermissionFlags,
+    at_terminal,
+    no_wait_option,
+    permission_flags,
+    permissions_of,
+)
 from agentforge.surfaces.cli.repo_option import default_base, here, inside, repo_option
 from agentforge.surfaces.cli.request import request_argument, request_of
 
@@ -34,6 +40,7 @@ class StartFlags(PermissionFlags):
     batch: bool
     deadline: str | None
     detach: bool
+    no_wait: bool
     as_data: bool
     through: str | None
     skip_to: str | None
@@ -105,6 +112,7 @@ def _start_flags(command: F) -> F:
             is_flag=True,
             help="With --batch: return while batches wait. With --engine temporal: do not follow.",
         ),
+        no_wait_option,
         click.option(
             "--json",
             "as_data",
@@ -320,6 +328,7 @@ def _start(
         engine=flags["engine"],
         delivery="batch" if flags["batch"] else "live",
         deadline_s=seconds(flags["deadline"]) if flags["deadline"] else 0,
+        no_wait=flags["no_wait"],
     )
     remote.check_engine(options.engine, detach=flags["detach"] and not flags["batch"])
     notices: list[str] = []

@@ -42,16 +42,19 @@ from agentforge.core.events import (
     TaskDelivered,
     TaskFailed,
     WaitEnded,
+    WaitLimitChanged,
     WorkspacePrepared,
 )
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
 from agentforge.core.runs import WORKER, Run, run_name
 from agentforge.core.state import State
 from agentforge.core.values import NOT_DONE, ActionDigest, Baseline
-from agentforge.surfaces.cli.pages.words import count, kept_branches, money, skip_reason
+from agentforge.surfaces.cli.pages.words import age, clock_time, count, kept_branches, money, skip_reason
 from agentforge.system.visible import brief
 
 REASONS_SHOWN = 3
+_LONG_S = 60
+"""From here on a person wants to know how long."""
 CAUGHT = "caught, fed back"
 """How a line begins that tells of a mistake the system met by itself."""
 
@@ -103,10 +106,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
                 f"  {_whose(run)}a call was lost when the last "
                 f"process stopped: billed as unaccounted, at most {reserved.tokens:,} tokens"
             )
-        case AskFailed(run, _, kind, message, _, retry):
-            return f"  {_whose(run)}the model did not answer ({kind}): {brief(message)}" + (
-                "; trying again" if retry else ""
-            )
+        case AskFailed(run, _, kind, message):
+            return f"  {_whose(run)}the model did not answer ({kind}): {brief(message)}{_again(event)}"
         case ActionLeft(run, name=name, target=target):
             return f"    {_whose(run)}{name} {brief(target)} leaves the sandbox"
         case ActionsPerformed(run, results=results):
@@ -144,6 +145,10 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case BudgetRaised(budget):
             limit = f", {money(budget.micro_usd)}" if budget.micro_usd is not None else ""
             return f"the budget is now {count(budget.calls, 'call')}, {count(budget.tokens, 'token')}{limit}"
+        case WaitLimitChanged(0, by):
+            return f"a quota that is used up is not waited for any more, said {by}"
+        case WaitLimitChanged(max_wait_s, by):
+            return f"a provider is waited for up to {age(max_wait_s)}, said {by}"
         case ModelChanged(model, by):
             return f"the model is now {model}, named by {by}"
         case DefectNoted(note, by):
@@ -177,6 +182,12 @@ def _baseline(baseline: Baseline) -> str:
     if baseline.kept:
         lines.append("  taken from an earlier task on this commit; what failed then was run again")
     return "\n".join(lines)
+
+
+def _again(event: AskFailed) -> str:
+    if not event.retry:
+        return ""
+    return f"; waiting until {clock_time(event.until)}" if event.wait_s >= _LONG_S else "; trying again"
 
 
 def _imported(event: ExternalArtifactImported) -> str:
