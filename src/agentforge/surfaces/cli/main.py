@@ -71,6 +71,7 @@ COMMANDS = {
     "audit": LazyCommand(
         f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
     ),
+    "replay": LazyCommand(f"{_HERE}.replay:replay", "Play a task again with its recorded replies"),
     "metrics": LazyCommand(f"{_HERE}.metrics:metrics", "Show how well your tasks go, over all repositories"),
     "defect": LazyCommand(f"{_HERE}.defect:defect", "Note a fault in what a task delivered"),
     "compare": LazyCommand(f"{_HERE}.compare:compare", "Show two tasks beside each other"),

@@ -72,6 +72,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "panels": report.evidence.get("panels"),
         "named": report.evidence.get("named"),
         "flagged": [*state.flagged],
+        "summary": report.summary or None,
         "deliverable": asdict(report.deliverable) if report.deliverable else None,
         "sandbox": state.sandbox,
         "cost": {
@@ -101,9 +102,9 @@ def as_text(report: TaskReport, commands: Sequence[str] | None = None) -> str:
     state = report.state
     match state.status:
         case "completed" if report.changes_nothing:
-            parts = [f"Done: {state.task_id}", _document(report)]
+            parts = [f"Done: {state.task_id}", *_summary(report), _document(report)]
         case "completed":
-            parts = [f"Done: {state.task_id}", _changes(report), _proof(report)]
+            parts = [f"Done: {state.task_id}", *_summary(report), _changes(report), _proof(report)]
         case "blocked" if state.open_escalation is not None:
             parts = [question(state, state.open_escalation), _so_far(report)]
         case "failed":
@@ -233,6 +234,10 @@ def question(state: State, escalation: Escalation) -> str:
     if escalation.answer is not None:
         lines.append(f"  answered by {escalation.by}: {brief(escalation.answer, 600)}")
     return "\n".join(lines)
+
+
+def _summary(report: TaskReport) -> list[str]:
+    return [f"  summary   {report.summary}"] if report.summary else []
 
 
 def _changes(report: TaskReport) -> str:
