@@ -14,7 +14,7 @@ from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.pending import pending
 from agentforge.core.pipeline import Pipeline, Stage
 from agentforge.core.state import State
-from agentforge.core.values import Amount, Budget, Price
+from agentforge.core.values import Amount, Budget, Oversight, Price
 from tests.core.random_world import World
 from tests.core.scenes import DESIGN, FULL, HOTFIX, ITERATED, RISING, SMALL, created
 from tests.fuzzing import tries
@@ -65,18 +65,12 @@ def tasks(draw: st.DrawFn) -> Create:
         replace(item, stages=tuple(_bounded(stage, bounds) for stage in item.stages))
         for item in create.spec.higher
     )
-    watched = draw(
-        st.fixed_dictionaries(
-            {
-                "iterates": st.sampled_from([(), ("spec",)]),
-                "approves": st.sampled_from([(), ("green", "deliver"), ("frame",)]),
-                "oversight": st.sampled_from(["autonomous", "autonomous", "supervised", "interactive"]),
-            }
-        )
-        if draw(st.booleans())
-        else st.just({})
-    )
-    return Create(replace(create.spec, higher=higher, **watched))
+    spec = replace(create.spec, higher=higher)
+    if draw(st.booleans()):
+        oversight: Oversight = draw(st.sampled_from(["autonomous", "supervised", "interactive"]))
+        approves: tuple[str, ...] = draw(st.sampled_from([(), ("green", "deliver"), ("frame",)]))
+        spec = replace(spec, iterates=("spec",), approves=approves, oversight=oversight)
+    return Create(spec)
 
 
 def _walk(world: World, kind: int, choice: int) -> None:
