@@ -60,6 +60,7 @@ from agentforge.core.inputs import (
     DeliveryMade,
     DriverStarted,
     Elapsed,
+    Fork,
     Input,
     Judged,
     NoteDefect,
@@ -113,7 +114,7 @@ def _meaning(decisions: Decisions, given: Input, key: str) -> str:
             return confuse(
                 decisions, f"{effect} is owed again, and its outcome is on record", _run_of(decisions, effect)
             )
-        case Resolution() | Resume() | Abort() | ChangeModel() | ChangeWait() | NoteDefect():
+        case Resolution() | Resume() | Abort() | ChangeModel() | ChangeWait() | NoteDefect() | Fork():
             return hear(decisions, given)
         case AskStarted():
             return sending(decisions, given, key)

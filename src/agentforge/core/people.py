@@ -5,9 +5,26 @@ from typing import assert_never
 from agentforge.core.calls import change_wait
 from agentforge.core.decisions import Decisions, RunDecisions, enter, has_failed, open_step, send_back
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import BudgetRaised, DefectNoted, ModelChanged, Resolved, Resumed, TaskAborted
+from agentforge.core.events import (
+    BudgetRaised,
+    DefectNoted,
+    ModelChanged,
+    Resolved,
+    Resumed,
+    TaskAborted,
+    TaskForked,
+)
 from agentforge.core.examining import answered, is_about_checks
-from agentforge.core.inputs import Abort, ChangeModel, ChangeWait, Message, NoteDefect, Resolution, Resume
+from agentforge.core.inputs import (
+    Abort,
+    ChangeModel,
+    ChangeWait,
+    Fork,
+    Message,
+    NoteDefect,
+    Resolution,
+    Resume,
+)
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.returns import reopen, wants_red
 from agentforge.core.runs import WORKER
@@ -35,6 +52,8 @@ def hear(decisions: Decisions, given: Message) -> str:
             return change_wait(decisions, given)
         case NoteDefect():
             return _note_defect(decisions, given)
+        case Fork():
+            return _fork(decisions, given)
         case _:
             assert_never(given)
 
@@ -118,6 +137,12 @@ def _note_defect(decisions: Decisions, given: NoteDefect) -> str:
         )
     decisions.tell(DefectNoted(given.note, given.by))
     return "a defect was found in what was delivered"
+
+
+def _fork(decisions: Decisions, given: Fork) -> str:
+    """A task that begins in the middle of another one; its worktree and its bill are its own."""
+    decisions.tell(TaskForked(given.task, given.step, given.head, given.by))
+    return f"it begins with the first {given.step} steps of {given.task}"
 
 
 def _go_on(decisions: Decisions, by: str, escalation: Escalation | None = None, answer: str = "") -> str:
