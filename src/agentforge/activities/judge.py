@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from agentforge.activities.act import ABOUT_THE_BASE
 from agentforge.activities.base_suite import measured_base
+from agentforge.activities.dependencies import dependency_problems
 from agentforge.activities.examining import judge_checks
 from agentforge.activities.kinds import kind_of_change, owes_failing_test
 from agentforge.activities.measure import compare_types
@@ -418,6 +420,7 @@ def _subject(
         if part in ("review", "security")
         else (),
         owes_failing_test(state),
+        partial(dependency_problems, neighbours=world.neighbours, own=state.task_id),
     )
 
 

@@ -3,9 +3,25 @@
 from typing import assert_never
 
 from agentforge.core.calls import change_wait
-from agentforge.core.decisions import Decisions, RunDecisions, enter, has_failed, open_step, send_back
+from agentforge.core.decisions import (
+    WITHOUT,
+    Decisions,
+    RunDecisions,
+    enter,
+    has_failed,
+    open_step,
+    send_back,
+)
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import BudgetRaised, DefectNoted, ModelChanged, Resolved, Resumed, TaskAborted
+from agentforge.core.events import (
+    BudgetRaised,
+    DefectNoted,
+    DependenciesMet,
+    ModelChanged,
+    Resolved,
+    Resumed,
+    TaskAborted,
+)
 from agentforge.core.examining import answered, is_about_checks
 from agentforge.core.inputs import Abort, ChangeModel, ChangeWait, Message, NoteDefect, Resolution, Resume
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
@@ -57,6 +73,8 @@ def _resolve(decisions: Decisions, given: Resolution) -> str:
         decisions.tell(TaskAborted(given.by, f"answer to {found.id}"))
         decisions.move("cancelled")
         return "aborted by a person's answer"
+    if found.kind == "dependency" and given.answer.strip().lower() == WITHOUT:
+        decisions.tell(DependenciesMet(without=True))
     if found.kind == "budget":
         decisions.tell(BudgetRaised(_raised(state.budget, given.answer)))
     return _go_on(decisions, given.by, found, given.answer)

@@ -29,9 +29,10 @@ EscalationKind = Literal[
     "review",  # the reviewer blocks again and again
     "environment",  # the project's environment cannot be built
     "model",  # the provider cannot be used
+    "dependency",  # what the task waits for failed, is gone, or waits for it
     "confused",  # something the core cannot classify
 ]
-RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model"})
+RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model", "dependency"})
 """Kinds that the world may mend by itself: `continue` alone tries again."""
 
 Owner = Literal["worker", "reviewer"]

@@ -42,7 +42,7 @@ first stage without an accepted result. Permission flags replace those that the 
 @click.option(
     "--detach",
     is_flag=True,
-    help="Return while calls wait for a batch; with Temporal: do not follow.",
+    help="Return while it waits for a batch or another task; with Temporal: do not follow.",
 )
 @no_wait_option
 @repo_option
@@ -76,7 +76,7 @@ def resume(  # noqa: PLR0913 - the options of the command
     else:
         remote.check_driven_by(found, engine)
     change = model_change(found, model, partial(say, err=True)) if model else None
-    if detach and not remote.waits_by_batch(found):
+    if detach and not remote.may_be_left(found):
         problem = remote.hand_over(found, resume_with(change, no_wait=no_wait), permissions)
         return tell_handed_over(found, problem, as_data=as_data)
     work = partial(driving.resume, permissions=permissions, change=change, no_wait=no_wait, detach=detach)

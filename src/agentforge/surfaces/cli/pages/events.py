@@ -18,6 +18,8 @@ from agentforge.core.events import (
     Checked,
     ContextAssembled,
     DefectNoted,
+    DependenciesDeclared,
+    DependenciesMet,
     Discarded,
     Escalated,
     Event,
@@ -145,6 +147,13 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case BudgetRaised(budget):
             limit = f", {money(budget.micro_usd)}" if budget.micro_usd is not None else ""
             return f"the budget is now {count(budget.calls, 'call')}, {count(budget.tokens, 'token')}{limit}"
+        case DependenciesDeclared(dependencies):
+            return "\n".join(f"waits for {brief(words)}" for words in dependencies.words) or None
+        case DependenciesMet(without=True):
+            return "goes on without what it waited for"
+        case DependenciesMet(found):
+            came = [f"  {brief(f'{each.artifact} {each.version} of {each.task_id}')}" for each in found]
+            return "\n".join(["what it waited for is there", *came])
         case WaitLimitChanged(0, by):
             return f"a quota that is used up is not waited for any more, said {by}"
         case WaitLimitChanged(max_wait_s, by):
