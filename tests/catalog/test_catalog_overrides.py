@@ -579,11 +579,6 @@ def test_all_mistakes_of_a_file_are_told_together() -> None:
         ),
         (
             IMPLEMENT,
-            "pipeline:\n  accepts_external:\n    test_suite: {skips_to: green}\n  exit: {summary_template: s}",
-            (":5: pipeline.exit.summary_template: has",),
-        ),
-        (
-            IMPLEMENT,
             "pipeline:\n  lanes:\n    small:\n      replace:\n        red: {name: red, iterate: true}",
             (":6: pipeline.lanes.small.replace.red.iterate: has",),
         ),

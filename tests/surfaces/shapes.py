@@ -144,6 +144,7 @@ ELSEWHERE = frozenset(
             "repo add",
             "repo list",
             "repo remove",
+            "replay",
             "trees list",
             "clean",
             "models test",

@@ -39,6 +39,7 @@ ON_A_REPOSITORY: Mapping[str, tuple[str, ...]] = {
     "context": (),
     "verify": (),
     "audit": (),
+    "replay": (),
     "defect": ("@1", "--note", "x"),
     "compare": ("@1", "@1"),
     "report": (),

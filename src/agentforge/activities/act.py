@@ -27,8 +27,8 @@ from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import artifact_problems
 from agentforge.gates.predicates import unanswered
 from agentforge.gates.subject import Subject, fold
-from agentforge.gates.taken import taken_in
 from agentforge.store.task import artifacts
+from agentforge.store.task.confidence import taken_in
 from agentforge.system.canon import digest_value
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import GitPort, ToolResult, Workbench

@@ -267,8 +267,11 @@ def _facts(world: World, state: RunView) -> Facts:
         named_files=tuple(named),
         affected_tests=reach.tests if reach else (),
         facts=tuple(render(reach, FACTS_CHARS).splitlines()) if reach else (),
-        answers=tuple((item.question.text, item.answer or "", item.by, "") for item in asked),
+        answers=tuple(
+            (item.question.text, item.answer or "", item.by, world.answered_at(item.id)) for item in asked
+        ),
         remarks=tuple(remarks),
+        tokens_used=state.spent.tokens,
         reviews=reviews,
         dissent=dissent,
     )

@@ -37,9 +37,7 @@ from agentforge.system.secrets.redact import redact
 
 
 def perform(world: World, effect: Effect, state: State) -> Outcome:
-    """Makes one effect real. A failing world (`UserError`) stops the driver; what nobody foresaw becomes a
-    question.
-    """
+    """Makes one effect real. A `UserError` stops the driver; what nobody foresaw becomes a question."""
     try:
         if isinstance(effect, OfRun):
             return _perform_of_run(world, effect, state.seen_by(effect.run))
@@ -72,7 +70,6 @@ def _off(world: World) -> threading.Event:
     return world.batch_outbox.off if world.batch_outbox is not None else threading.Event()
 
 
-# one arm per effect is the point
 def _perform_of_run(world: World, effect: RunEffect, state: RunView) -> Outcome:
     match effect:
         case Assemble():

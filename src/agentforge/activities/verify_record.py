@@ -362,14 +362,14 @@ def _same(path: Path, found: Json, expected: Json, what: str) -> Finding:
 def _document(path: Path) -> Json:
     """The value of a YAML file; a text that says what is wrong where there is none."""
     try:
-        value = strict_yaml.load(read_unlinked(path).decode(), path.name)
+        value = artifacts.parse(read_unlinked(path).decode(), path.name)
     except FileNotFoundError:
         return "is missing"
     except UnicodeDecodeError:
         return "is not text in UTF-8"
     except UsageError as error:
         return error.sentence
-    return value if isinstance(value, dict) else "is no document of ours"
+    return "is no document of ours" if value is None else value
 
 
 def _listed(wrong: list[str]) -> str:

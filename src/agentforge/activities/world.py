@@ -96,6 +96,8 @@ class World:
     """Appends a decision to the journal and says what is owed then: for the intent line of a call."""
     head: Callable[[], str]
     """The journal's chain head."""
+    answered_at: Callable[[str], str] = lambda _: ""
+    """When a person answered a question, by its id."""
     timeout_s: float = 900
     progress: Callable[[str], None] = lambda _: None
     rules: Rules = Rules()

@@ -9,6 +9,7 @@ from agentforge.catalog.extends import Document
 from agentforge.catalog.modes import Mode
 from agentforge.catalog.policies import read_policy
 from agentforge.catalog.roles import Role
+from agentforge.catalog.summaries import template_text
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import ARBITER, LANES, GateName, Part, stage_from_json
 
@@ -49,7 +50,9 @@ class Line:
         settled = {"mode": mode.name, "writes": mode.writes and self.changes_files}
         goes_on = template.get("continuation", {}).get("next_pipeline")
         after = {"continues_with": goes_on} if goes_on else {}
-        return {**kept, **rises, **settled, "goal": template["goal_type"], **self.ends, **after}
+        sums_up = template["exit"].get("summary_template")
+        summary = {"summary": template_text(sums_up)} if sums_up else {}
+        return {**kept, **rises, **settled, "goal": template["goal_type"], **self.ends, **after, **summary}
 
     @property
     def changes_files(self) -> bool:

@@ -43,6 +43,7 @@ from agentforge.catalog.rules import (
     known_names,
     lane_problems,
     rise_problem,
+    summary_problems,
     undeclared_tools,
     unjudged_rules,
     with_rules_of_roles,
@@ -319,9 +320,11 @@ class Catalog:
         wrong = problems(meta, document, final=True)
         for rule in () if wrong else meta.rules:
             wrong += CATALOG_RULES[rule](kind, document, self.names)
-        return wrong or list(
-            tool_problems(document) if kind == "tools" else condition_problems(kind, document)
-        )
+        if wrong:
+            return wrong
+        if kind == "pipelines":
+            wrong += summary_problems(document["pipeline"])
+        return [*wrong, *(tool_problems(document) if kind == "tools" else condition_problems(kind, document))]
 
     def _whole(self, kind: Kind, name: str) -> Document:
         """A file with what it extends, valid, and no looser than the packaged ones it builds on or stands

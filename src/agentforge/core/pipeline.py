@@ -322,6 +322,8 @@ class Pipeline:
     """Whether it ends before the last stage of its line."""
     continues_with: str = ""
     """The pipeline that a task of this one can go on with."""
+    summary: str = ""
+    """How its end sums up what it hands over, with words in braces."""
 
     @property
     def line(self) -> str:
@@ -421,6 +423,7 @@ def pipeline_from_json(value: Mapping[str, Json]) -> Pipeline:
         ),
         ends_early=bool(value.get("ends_early", False)),
         continues_with=str(value.get("continues_with") or ""),
+        summary=str(value.get("summary") or ""),
     )
 
 

@@ -145,6 +145,11 @@ class ProjectFiles:
         """The directory that holds one directory per task."""
         return self.root / "tasks"
 
+    @property
+    def violations(self) -> Path:
+        """What checks have found, a file each, and what persons have said about it."""
+        return self.root / "violations"
+
     def audit(self, task_id: str, suffix: str) -> Path:
         """Where the report about a task is kept."""
         return self.root / "audit" / f"{plain_name(task_id)}.{suffix}"
@@ -201,6 +206,11 @@ class Home:
     def code_facts(self) -> Path:
         """What was read out of source files, by content."""
         return self.cache / "code.db"
+
+    @property
+    def check_readings(self) -> Path:
+        """What checks read in source files, by content."""
+        return self.cache / "checks.db"
 
     @property
     def all_environments(self) -> Path:

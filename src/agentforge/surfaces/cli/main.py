@@ -37,6 +37,13 @@ COMMANDS = {
     "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
     "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
     "fix": LazyCommand(f"{_HERE}.start:fix", "Fix one violation that a check has found"),
+    "check": LazyCommand(
+        f"{_HERE}.check:check",
+        "Check the code here: style, architecture, patterns, security and quality",
+    ),
+    "violations": LazyCommand(
+        f"{_HERE}.violations:violations", "List and show what checks have found, and decide what may stand"
+    ),
     "status": LazyCommand(
         f"{_HERE}.status:status", "List the tasks of this repository or of all, or show one"
     ),
@@ -64,6 +71,7 @@ COMMANDS = {
     "audit": LazyCommand(
         f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
     ),
+    "replay": LazyCommand(f"{_HERE}.replay:replay", "Play a task again with its recorded replies"),
     "metrics": LazyCommand(f"{_HERE}.metrics:metrics", "Show how well your tasks go, over all repositories"),
     "defect": LazyCommand(f"{_HERE}.defect:defect", "Note a fault in what a task delivered"),
     "compare": LazyCommand(f"{_HERE}.compare:compare", "Show two tasks beside each other"),
