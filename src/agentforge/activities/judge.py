@@ -378,7 +378,7 @@ def _contracts(world: World, state: RunView) -> Ruling:
         ]
         version = next((ref.version for ref in (*run.finals, *run.drafts) if ref.contract == name), 1)
         if not reasons:
-            finals.append(world.keep_final(name, product.phase, version, final))
+            finals.append(world.keep_final(name, product.phase, version, final, state.finals))
     if reasons:
         return Verdict("failed", tuple(reasons[:10]), {}), ()
     made = {ref.contract for ref in finals}

@@ -318,8 +318,20 @@ class World:
         self.pack.put_json(readable(value))
         return ref
 
-    def keep_final(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
-        """A final of a stage for people to read, and its content in the pack, where nothing can change it."""
+    def keep_final(
+        self,
+        contract: str,
+        phase: str,
+        version: int,
+        value: Document,
+        handed_over: Sequence[ArtifactRef] = (),
+    ) -> ArtifactRef:
+        """A final of a stage for people to read, and its content in the pack, where nothing can change it.
+        What was handed over before under its name stays beside it.
+        """
+        for old in handed_over:
+            if (old.contract, old.phase) == (contract, phase):
+                artifacts.keep_handed_over(self.files, old)
         ref = artifacts.write_final(self.files, contract, phase, version, value)
         self.pack.put_json(readable(value))
         return ref

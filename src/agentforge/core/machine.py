@@ -58,6 +58,7 @@ from agentforge.core.events import (
     RunEvent,
     StageAccepted,
     StageEntered,
+    StageReopened,
     StepClosed,
     StepOpened,
     WaitEnded,
@@ -194,6 +195,7 @@ POINTS_AFTER: Mapping[type[RunEvent], tuple[Point, ...]] = {
     StepClosed: ("assemble",),
     GateOpened: ("judge",),
     GateJudged: ("judge", "commit"),
+    StageReopened: ("commit",),
     HandedIn: ("handed_in",),
     StageAccepted: ("deliver",),
 }
