@@ -58,7 +58,7 @@ def test_what_is_not_sure_is_an_assumption_on_record(facts: Facts) -> None:
         "assumptions": ["It rains."],
     }
     final = filled("questions", draft, facts)
-    assert final["assumptions"] == ["It rains.", "Unsure?: Yes (confidence 60)"]
+    assert final["assumptions"] == ["It rains.", "Unsure?: Yes (confidence 0.6)"]
     assert final["questions"] == draft["questions"]
     assert filled("questions", final, facts) == final
     assert filled("questions", {}, facts) == {"questions": []}

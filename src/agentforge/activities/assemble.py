@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from agentforge.activities.examining import blind, is_blind, shown_answers
+from agentforge.activities.iterating import iteration_context, versions_shown
 from agentforge.activities.kinds import allowed_now, owes_failing_test
 from agentforge.activities.owed import owed_by
 from agentforge.activities.reading import change_shown, fence_of, reads_change
@@ -201,6 +202,8 @@ def _view(world: World, state: RunView) -> StepView:
         refused=_refused(world, state),
         owed=guide,
         feedback=told(world, state),
+        iteration=iteration_context(state),
+        versions=versions_shown(world, state),
     )
 
 

@@ -317,8 +317,11 @@ def _facts(world: World, state: RunView) -> Facts:
         named_files=tuple(named),
         affected_tests=reach.tests if reach else (),
         facts=tuple(render(reach, FACTS_CHARS).splitlines()) if reach else (),
-        answers=tuple((item.question.text, item.answer or "", item.by, "") for item in asked),
+        answers=tuple(
+            (item.question.text, item.answer or "", item.by, world.answered_at(item.id)) for item in asked
+        ),
         remarks=tuple(remarks),
+        tokens_used=state.spent.tokens,
         reviews=reviews,
         dissent=dissent,
     )
@@ -425,7 +428,7 @@ def _contracts(world: World, state: RunView) -> Ruling:
         ]
         version = next((ref.version for ref in (*run.finals, *run.drafts) if ref.contract == name), 1)
         if not reasons:
-            finals.append(world.keep_final(name, product.phase, version, final))
+            finals.append(world.keep_final(name, product.phase, version, final, state.finals))
     if reasons:
         return Verdict("failed", tuple(reasons[:10]), {}), ()
     made = {ref.contract for ref in finals}

@@ -35,9 +35,7 @@ from agentforge.system.secrets.redact import redact
 
 
 def perform(world: World, effect: Effect, state: State) -> Outcome:
-    """Makes one effect real. A failing world (`UserError`) stops the driver; what nobody foresaw becomes a
-    question.
-    """
+    """Makes one effect real. A `UserError` stops the driver; what nobody foresaw becomes a question."""
     try:
         if isinstance(effect, OfRun):
             return _perform_of_run(world, effect, state.seen_by(effect.run))
@@ -63,7 +61,6 @@ def _perform_of_task(world: World, effect: Prepare | TakeBaseline | Await, state
             assert_never(effect)
 
 
-# one arm per effect is the point
 def _perform_of_run(world: World, effect: RunEffect, state: RunView) -> Outcome:
     match effect:
         case Assemble():

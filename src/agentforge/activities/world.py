@@ -95,6 +95,8 @@ class World:
     """Appends a decision to the journal and says what is owed then: for the intent line of a call."""
     head: Callable[[], str]
     """The journal's chain head."""
+    answered_at: Callable[[str], str] = lambda _: ""
+    """When a person answered a question, by its id."""
     timeout_s: float = 900
     progress: Callable[[str], None] = lambda _: None
     rules: Rules = Rules()
@@ -310,8 +312,20 @@ class World:
         self.pack.put_json(readable(value))
         return ref
 
-    def keep_final(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
-        """A final of a stage for people to read, and its content in the pack, where nothing can change it."""
+    def keep_final(
+        self,
+        contract: str,
+        phase: str,
+        version: int,
+        value: Document,
+        handed_over: Sequence[ArtifactRef] = (),
+    ) -> ArtifactRef:
+        """A final of a stage for people to read, and its content in the pack, where nothing can change it.
+        What was handed over before under its name stays beside it.
+        """
+        for old in handed_over:
+            if (old.contract, old.phase) == (contract, phase):
+                artifacts.keep_handed_over(self.files, old)
         ref = artifacts.write_final(self.files, contract, phase, version, value)
         self.pack.put_json(readable(value))
         return ref

@@ -185,7 +185,7 @@ def read_project_settings(git: Git, base: str) -> dict[str, Any]:
         raise UsageError(
             f"{SETTINGS_FILE}:{line_of(text, ('python',))}: python: "
             f"{one_line(python[:80])!r} is not a version.",
-            'Write one, such as `python: "3.12"`; only your own config.yaml can name a program by its path.',
+            'Write one, such as `python: "3.12"`; only your config.yaml can name a program by its path.',
         )
     refuse_users_words(value, SETTINGS_FILE, text, USER_KEYS)
     return check_settings(value, SETTINGS_FILE, text)

@@ -78,6 +78,7 @@ def make_world(
         kept_facts=KeptFacts(site.home.code_facts),
         kept_readings=KeptFacts(site.home.check_readings),
         created_at=journal.times.created_at,
+        answered_at=lambda identity: dict(journal.times.answered).get(identity, ""),
         record=journal.advance,
         head=lambda: journal.head,
         timeout_s=settings.test_timeout_s,

@@ -43,6 +43,7 @@ from agentforge.catalog.rules import (
     known_names,
     lane_problems,
     rise_problem,
+    summary_problems,
     undeclared_tools,
     unjudged_rules,
     with_rules_of_roles,
@@ -248,6 +249,14 @@ class Catalog:
             resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
         return ResolvedPipeline(resolved)
 
+    def stage_called(self, name: str) -> str:
+        """The name of the stage that a person means: its own, or another word for it."""
+        known = self.names("stages")
+        if name in known:
+            return name
+        found = (each for each in sorted(known) if self.document("stages", each).get("alias") == name)
+        return next(found, name)
+
     def stages_of(self, template: Mapping[str, Any], lane: str) -> list[Document]:
         """The stages of a lane, with what the lane changes in their definitions."""
         source = f"{self._source('pipelines', template['name'])}: lane {lane}"
@@ -319,9 +328,11 @@ class Catalog:
         wrong = problems(meta, document, final=True)
         for rule in () if wrong else meta.rules:
             wrong += CATALOG_RULES[rule](kind, document, self.names)
-        return wrong or list(
-            tool_problems(document) if kind == "tools" else condition_problems(kind, document)
-        )
+        if wrong:
+            return wrong
+        if kind == "pipelines":
+            wrong += summary_problems(document["pipeline"])
+        return [*wrong, *(tool_problems(document) if kind == "tools" else condition_problems(kind, document))]
 
     def _whole(self, kind: Kind, name: str) -> Document:
         """A file with what it extends, valid, and no looser than the packaged ones it builds on or stands

@@ -26,6 +26,7 @@ POLICIES = (
     "places",
     "review_prompts",
     "rules",
+    "summaries",
     "superseding",
     "wording",
 )

@@ -10,6 +10,7 @@ from agentforge.catalog.line import Line
 from agentforge.catalog.own_tools import PACKAGED_TOOLS
 from agentforge.catalog.roles import RESERVED_TOOLS, Role, outputs_of, verifications_of
 from agentforge.catalog.rule_words import nearest_rule, predicate_named, with_predicates
+from agentforge.catalog.summaries import template_problem
 from agentforge.core.conditions import KNOWN_FACTS, condition_problem, facts_in, goes_beyond
 from agentforge.core.pipeline import CHECK_NAMES, GATE_NAMES, PARTS, GateName, Pipeline, Predicate, Stage
 
@@ -322,6 +323,13 @@ def _panel_problems(stage: Stage) -> Iterator[str]:
         yield f"{stage.name} names a reviewer twice"
     if stage.role in {*readers, *([stage.arbiter.role] if stage.arbiter else [])}:
         yield f"{stage.name} is reviewed by its own author, {stage.role}"
+
+
+def summary_problems(template: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with how a pipeline sums up what it hands over."""
+    said = template["exit"].get("summary_template")
+    if said is not None and (reason := template_problem(said)):
+        yield f"pipeline.exit.summary_template: {reason}"
 
 
 def ends_problems(

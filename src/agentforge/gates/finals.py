@@ -52,6 +52,8 @@ class Facts:
     reviews: tuple[Mapping[str, Json], ...] = ()
     """Every last verdict of a reviewer: stage, role, verdict, summary."""
     dissent: tuple[str, ...] = ()
+    tokens_used: int = 0
+    """By the task so far."""
     earlier: Mapping[str, Json] = field(default_factory=dict)
     """What an earlier stage handed over under the same contract."""
 
@@ -102,7 +104,8 @@ def _request(draft: Mapping[str, Json], facts: Facts) -> Document:
     own: Document = {"request_id": facts.task_id, "original_request": facts.request}
     if weakens := asked_for(facts.request).weakens_tests:
         own["asks_to_weaken_tests"] = weakens
-    return {**draft, **own, "metadata": {"intake_timestamp": facts.created_at}}
+    metadata: Document = {"intake_timestamp": facts.created_at, "tokens_used": facts.tokens_used}
+    return {**draft, **own, "metadata": metadata}
 
 
 def _analysis(draft: Mapping[str, Json], facts: Facts) -> Document:
@@ -147,7 +150,7 @@ def _questions(draft: Mapping[str, Json], facts: Facts) -> Document:
         blocking = [line for line in blocking if line not in mine]
     unsure = [item for item in questions if not item.get("resolved_by") and _percent(item) < SURE]
     assumed = [
-        f"{item.get('question')}: {item.get('answer')} (confidence {_percent(item)})" for item in unsure
+        f"{item.get('question')}: {item.get('answer')} (confidence {_percent(item) / 100})" for item in unsure
     ]
     document: Document = {**draft, "questions": [*questions]}
     if assumptions := list(dict.fromkeys((*_texts(draft.get("assumptions")), *assumed))):
