@@ -30,6 +30,7 @@ from agentforge.context.assemble import StepView, assemble
 from agentforge.context.change import ChangePart
 from agentforge.context.conventions import speaks_for_owner
 from agentforge.context.packing import Packed
+from agentforge.context.verification import verification_status
 from agentforge.context.working_set import SEEDED, Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
 from agentforge.core.pipeline import Part, reader_of
@@ -195,7 +196,7 @@ def _view(world: World, state: RunView) -> StepView:
         notes=run.notes,
         tried=run.tried,
         diff_stat=space_diff(world, state),
-        verification=run.check.summary if run.check else "",
+        verification=verification_status(run.check),
         failures=run.check.failures if run.check else (),
         at_risk=run.check.at_risk if run.check else (),
         recent=_recent(world, state),

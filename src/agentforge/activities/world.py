@@ -116,6 +116,8 @@ class World:
     """Whether set-up is told the passwords of package indexes."""
     kept_facts: KeptFacts | None = None
     """What is known of source files by their content; None: each is read again."""
+    kept_readings: KeptFacts | None = None
+    """What checks read in source files, likewise."""
     weak_allowed: Callable[[], bool] = lambda: False
     """Whether a person said that code may run behind weak walls."""
     model_question: Callable[[], ModelQuestion | None] = lambda: None

@@ -1,5 +1,6 @@
 """The small values that events, inputs and state share."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -361,6 +362,39 @@ class Baseline:
     """Whether an earlier task ran the tests, on the same commit and in the same environment."""
 
 
+VIOLATION = re.compile(r"\bV-[0-9a-f]{12}\b")
+"""How a violation is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeViolation:
+    """A rule about code that an edit does not keep, as a role is shown it."""
+
+    check_id: str
+    contract: str
+    severity: str
+    file: str
+    line: int
+    message: str
+    fix_hint: str
+
+
+PartStatus = Literal["passing", "failing", "not_run", "not_configured"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPart:
+    """How one kind of check after an edit ended."""
+
+    name: str
+    status: PartStatus
+    total: int | None = None
+    passing: int | None = None
+    violations: tuple[CodeViolation, ...] = ()
+    errors: int | None = None
+    warnings: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class CheckDigest:
     """The steering checks after an edit, in short."""
@@ -372,3 +406,5 @@ class CheckDigest:
     tests_passing: int | None = None
     """Of the tests that ran; None where none did."""
     tests_total: int | None = None
+    parts: tuple[CheckPart, ...] = ()
+    """Each kind of check, in the order in which they ran."""
