@@ -14,6 +14,7 @@ from agentforge.activities.code import CodeReader
 from agentforge.activities.task_permissions import check_walls, sandbox_name
 from agentforge.app.answering import TIERED, Answering
 from agentforge.app.composing import from_task
+from agentforge.app.fixing import derived_from_violation
 from agentforge.app.importing import (
     CheckedInput,
     ExternalInput,
@@ -40,7 +41,7 @@ from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
 from agentforge.core.pipeline import Part
 from agentforge.core.spec import TaskSpec
-from agentforge.core.values import Delivery
+from agentforge.core.values import VIOLATION, Delivery
 from agentforge.languages.facts import reading_note
 from agentforge.languages.grammars.reader import is_installed
 from agentforge.models.batch import WIRES
@@ -309,6 +310,8 @@ def read_handed_in(site: Site, options: StartOptions, base: str) -> tuple[Extern
     if options.spec_file and options.from_task:
         raise UsageError("--spec and --from-task both hand in a specification; leave one out.")
     found: list[ExternalInput] = []
+    if not (options.spec_file or options.from_task or options.from_tests) and (named := _violation(options)):
+        return derived_from_violation(site, base, named)
     if options.spec_file:
         found.append(read_specification(options.spec_file))
     if options.from_task:
@@ -318,6 +321,13 @@ def read_handed_in(site: Site, options: StartOptions, base: str) -> tuple[Extern
             raise UsageError(f"--from-tests and {options.from_task} both hand in tests; leave one out.")
         found.append(read_tests(site, options.from_tests, base))
     return tuple(found)
+
+
+def _violation(options: StartOptions) -> str:
+    """The violation that a request to fix one names."""
+    named = VIOLATION.search(options.request)
+    goal = options.pipeline or classify_goal(options.request)[0]
+    return named[0] if named and goal == "fix" else ""
 
 
 def _worded(options: StartOptions) -> str:

@@ -1,5 +1,6 @@
 """The small values that events, inputs and state share."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -29,11 +30,12 @@ EscalationKind = Literal[
     "review",  # the reviewer blocks again and again
     "environment",  # the project's environment cannot be built
     "model",  # the provider cannot be used
+    "dependency",  # what the task waits for failed, is gone, or waits for it
     "confused",  # something the core cannot classify
     "iteration",  # a version of an artifact is presented, and somebody decides about it
     "approval",  # somebody wanted to be asked before the task goes on
 ]
-RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model"})
+RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model", "dependency"})
 """Kinds that the world may mend by itself: `continue` alone tries again."""
 
 Owner = Literal["worker", "reviewer"]
@@ -360,6 +362,39 @@ class Baseline:
     """Whether an earlier task ran the tests, on the same commit and in the same environment."""
 
 
+VIOLATION = re.compile(r"\bV-[0-9a-f]{12}\b")
+"""How a violation is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeViolation:
+    """A rule about code that an edit does not keep, as a role is shown it."""
+
+    check_id: str
+    contract: str
+    severity: str
+    file: str
+    line: int
+    message: str
+    fix_hint: str
+
+
+PartStatus = Literal["passing", "failing", "not_run", "not_configured"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPart:
+    """How one kind of check after an edit ended."""
+
+    name: str
+    status: PartStatus
+    total: int | None = None
+    passing: int | None = None
+    violations: tuple[CodeViolation, ...] = ()
+    errors: int | None = None
+    warnings: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class CheckDigest:
     """The steering checks after an edit, in short."""
@@ -371,3 +406,5 @@ class CheckDigest:
     tests_passing: int | None = None
     """Of the tests that ran; None where none did."""
     tests_total: int | None = None
+    parts: tuple[CheckPart, ...] = ()
+    """Each kind of check, in the order in which they ran."""

@@ -296,11 +296,13 @@ The answer is a branch, agentforge/TASK, on which the check that found the viola
 @_start_flags
 def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
     """Fix one violation that a check has found."""
-    from agentforge.app.violations import check_violation
+    from agentforge.app.fixing import fix_request
     from agentforge.store.site import Site
 
-    check_violation(Site.open(here()), violation)
-    return _start(f"Fix {violation}", flags, goal="fix")
+    site = Site.open(here())
+    named = flags["base"] or default_base(site.git)
+    base = site.git.resolve(named) if named else site.git.head()
+    return _start(fix_request(site, base, violation), flags, goal="fix")
 
 
 def _asked(
