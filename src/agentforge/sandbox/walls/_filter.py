@@ -4,15 +4,20 @@ the program.
 Started as a file with an isolated interpreter: `python -I -S _filter.py FILTER DOOR PORT PROGRAM
 ARGUMENT...`. FILTER is in base 64: engines filter calls too, each in its own way, and this one makes the same
 walls on every rung. DOOR is a socket of the driver's, to hand a server on PORT of the container's own
-loopback to; both FILTER and DOOR may be empty. Standard library only, and it is not imported.
+loopback to; both FILTER and DOOR may be empty. Standard library only, and it is not imported. It loads
+little: every command in a container begins here.
 """
 
-import base64
+from __future__ import annotations
+
 import ctypes
 import os
-import socket
 import sys
-from typing import NoReturn
+from binascii import a2b_base64
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 NO_NEW_PRIVS, SECCOMP, FILTER = 38, 22, 2
 CANNOT = 126
@@ -28,6 +33,8 @@ def hand_out(door: str, port: int) -> None:
     """A socket stays in the network that it was made in, whoever holds it: the driver answers there without
     being there.
     """
+    import socket  # noqa: PLC0415 - only set-up has a network
+
     with (
         socket.socket(socket.AF_UNIX) as way,
         socket.create_server(("127.0.0.1", port), backlog=128) as server,
@@ -60,4 +67,4 @@ def main(steps: bytes, door: str, port: int, argv: list[str]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main(base64.b64decode(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4:])
+    main(a2b_base64(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4:])
