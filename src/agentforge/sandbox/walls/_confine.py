@@ -158,10 +158,12 @@ def write_whole(path: str, text: str) -> None:
 
 def open_door(channel: int, port: int) -> None:
     """Make the door to the proxy in the own network and hand it out to the driver, who answers there."""
-    import socket  # noqa: PLC0415 - only set-up has a network
-
-    with socket.socket(fileno=channel) as way, socket.create_server(("127.0.0.1", port), backlog=128) as door:
-        socket.send_fds(way, [b"door"], [door.fileno()])
+    way, door = socket.socket(fileno=channel), socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    door.bind(("127.0.0.1", port))
+    door.listen(128)
+    way.sendmsg([b"door"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", door.fileno()))])
+    door.close()
+    way.close()
 
 
 def private_mounts(

@@ -12,12 +12,16 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import sys
 from binascii import a2b_base64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from typing import NoReturn
+else:
+    import _socket as socket
 
 NO_NEW_PRIVS, SECCOMP, FILTER = 38, 22, 2
 CANNOT = 126
@@ -33,14 +37,13 @@ def hand_out(door: str, port: int) -> None:
     """A socket stays in the network that it was made in, whoever holds it: the driver answers there without
     being there.
     """
-    import socket  # noqa: PLC0415 - only set-up has a network
-
-    with (
-        socket.socket(socket.AF_UNIX) as way,
-        socket.create_server(("127.0.0.1", port), backlog=128) as server,
-    ):
-        way.connect(door)
-        socket.send_fds(way, [b"door"], [server.fileno()])
+    way, server = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    server.bind(("127.0.0.1", port))
+    server.listen(128)
+    way.connect(door)
+    way.sendmsg([b"door"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", server.fileno()))])
+    server.close()
+    way.close()
 
 
 def filter_calls(steps: bytes) -> None:
