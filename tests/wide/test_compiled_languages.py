@@ -77,10 +77,16 @@ def test_a_request_ends_in_a_verified_branch_however_often_it_is_killed(work: Wo
             break
         if (person.checkout / ".agentforge/tasks").is_dir():
             command = ("continue", person.only_task(), "--json")
-    told = delivered(person.run(*command), person)
-    ran = [run for row in told["rows"] for run in row.get("runs", ())]
+    proof = delivered(person.run(*command), person)
+    ran = [run for row in proof["rows"] for run in row.get("runs", ())]
     assert {run["outcomes"].get(work.id) for run in ran} >= {"failed", "passed"}
-    assert any("not available" in json.dumps(row) for row in told["rows"]), "what cannot be proved is named"
+    assert any("not available" in json.dumps(row) for row in proof["rows"]), "what cannot be proved is named"
+
+
+def told(person: Person) -> str:
+    """What the model was told of its own work, beside what the screen shows."""
+    memory = person.checkout / ".agentforge/tasks" / person.only_task() / "working_memory.yaml"
+    return " ".join(memory.read_text().split())
 
 
 @pytest.mark.parametrize(("work", "fraud"), FRAUDS)
@@ -88,7 +94,7 @@ def test_no_cheat_is_delivered(work: Work, fraud: Fraud, tmp_path: Path) -> None
     person = person_with(work, tmp_path, work.replies(fraud))
     done = person.run(*start(person))
     assert done.code != 0, done.said
-    assert fraud.caught in done.said
+    assert fraud.caught in done.said + told(person)
 
 
 QUOTE = """
@@ -115,8 +121,8 @@ def test_a_released_go_package_gets_a_function_that_its_new_test_could_not_name_
         "TestQuoteWord",
     )
     person = person_with(work, tmp_path, work.replies())
-    told = delivered(person.run(*start(person, "Add a function Quote that quotes one word")), person)
-    assert "compile-red" in json.dumps(told)
+    proof = delivered(person.run(*start(person, "Add a function Quote that quotes one word")), person)
+    assert "compile-red" in json.dumps(proof)
 
 
 def test_a_released_rust_crate_keeps_the_tests_that_stand_beside_its_code(tmp_path: Path) -> None:
@@ -134,8 +140,8 @@ def test_a_released_rust_crate_keeps_the_tests_that_stand_beside_its_code(tmp_pa
         "counts_words",
     )
     person = person_with(work, tmp_path, work.replies())
-    told = delivered(person.run(*start(person, "Add a function count that counts words")), person)
-    ran = {name for row in told["rows"] for run in row.get("runs", ()) for name in run["outcomes"]}
+    proof = delivered(person.run(*start(person, "Add a function count that counts words")), person)
+    ran = {name for row in proof["rows"] for run in row.get("runs", ()) for name in run["outcomes"]}
     assert {"src/lib.rs::test_split", "tests/count.rs::counts_words"} <= ran
 
 

@@ -387,7 +387,7 @@ C = Work(
         ),
         Fraud(
             "a rule that runs nothing",
-            "take that back",
+            "no tests were collected",
             more=(edit("Makefile", "@sh tests/all.sh $(PROGRAMS)", "@echo 1..0"),),
         ),
         Fraud(
@@ -398,7 +398,7 @@ C = Work(
         ),
         Fraud(
             "an old test that is changed",
-            "locked",
+            "is an old test, and its text changed",
             more=(edit("tests/zero.c", "twice(0) == 0", "1"),),
             is_fixed=True,
         ),
