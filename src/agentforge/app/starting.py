@@ -335,7 +335,7 @@ def _about(site: Site, tree: str, path: str, options: StartOptions) -> str:
             "Commit it, or name a path that `git ls-files` shows.",
         )
     verb = (options.pipeline or "review").capitalize()
-    about = "the whole repository" if name == "." else name
+    about = "the whole repository" if name == "." else name if name in inside else f"{name}/"
     words = options.request.strip()
     return f"{verb} {about}: {words}" if words else f"{verb} {about}"
 
