@@ -115,6 +115,8 @@ class World:
     """Whether set-up is told the passwords of package indexes."""
     kept_facts: KeptFacts | None = None
     """What is known of source files by their content; None: each is read again."""
+    kept_readings: KeptFacts | None = None
+    """What checks read in source files, likewise."""
     weak_allowed: Callable[[], bool] = lambda: False
     """Whether a person said that code may run behind weak walls."""
     model_question: Callable[[], ModelQuestion | None] = lambda: None
@@ -310,8 +312,20 @@ class World:
         self.pack.put_json(readable(value))
         return ref
 
-    def keep_final(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
-        """A final of a stage for people to read, and its content in the pack, where nothing can change it."""
+    def keep_final(
+        self,
+        contract: str,
+        phase: str,
+        version: int,
+        value: Document,
+        handed_over: Sequence[ArtifactRef] = (),
+    ) -> ArtifactRef:
+        """A final of a stage for people to read, and its content in the pack, where nothing can change it.
+        What was handed over before under its name stays beside it.
+        """
+        for old in handed_over:
+            if (old.contract, old.phase) == (contract, phase):
+                artifacts.keep_handed_over(self.files, old)
         ref = artifacts.write_final(self.files, contract, phase, version, value)
         self.pack.put_json(readable(value))
         return ref

@@ -1,32 +1,35 @@
 """`check`: the conformance checks on the files of a checkout, as a person asks for them."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentforge.app.settings import SETTINGS_FILE, check_settings
-from agentforge.app.violations import Exemption, open_exemptions, read_baseline, record, write_baseline
+from agentforge.app.settings import SETTINGS_FILE, check_settings, read_project_settings
+from agentforge.app.violations import check_violation, open_exemptions, read_baseline, record, write_baseline
 from agentforge.app.working_files import FileVersion, files_of_commit, staged_files, working_files
 from agentforge.core.errors import UsageError
-from agentforge.gates.conformance.contents import readings_of
+from agentforge.gates.conformance.contents import (
+    MOST_COMPARED,
+    copies_in,
+    examined,
+    readings_of,
+    tree_contents,
+)
 from agentforge.gates.conformance.declared import ProjectRules, declared
 from agentforge.gates.conformance.engine import CheckReport, CheckResult, CheckScope, examine
+from agentforge.gates.conformance.exemptions import Exemption
+from agentforge.gates.conformance.findings import CodeFinding
 from agentforge.gates.conformance.weighing import Weighed, weighed
 from agentforge.languages.conformance import LANGUAGE_NAMES
 from agentforge.languages.described import Read
-from agentforge.languages.duplicates import Duplicate, duplicates
-from agentforge.languages.symbols import decode
 from agentforge.languages.tests import looks_like_test
 from agentforge.store.site import Site
 from agentforge.store.user.code_facts import KeptFacts
 from agentforge.system import strict_yaml
 from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
 from agentforge.system.globs import glob, matches_any
-
-MOST_COMPARED = 3000
-"""Files of code beyond which copies are looked for only by name of the files that are checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +142,29 @@ def _report(
     kept: KeptFacts,
 ) -> CheckReport:
     readings = readings_of(files.contents, files.load, kept)
-
-    def copies() -> Sequence[Duplicate]:
-        near = [path for path in readings if not is_test(path)]
-        if len(near) > MOST_COMPARED:
-            near = [path for path in near if path in wanted]
-        return duplicates(_texts(files, near))
-
-    return examine(readings, rules, CheckScope(wanted & readings.keys(), is_test=is_test, copies=copies))
+    whole = len(wanted & readings.keys()) == len(readings)
+    near = readings if whole or len(readings) <= MOST_COMPARED else wanted & readings.keys()
+    scope = CheckScope(
+        wanted & readings.keys(), is_test=is_test, copies=lambda: copies_in(near, files.load, is_test)
+    )
+    return examine(readings, rules, scope)
 
 
-def _texts(files: FileVersion, paths: Sequence[str]) -> dict[str, str]:
-    return {path: decode(data, path) for path in paths if (data := files.load(path)) is not None}
+def violation_in(site: Site, commit: str, name: str) -> CodeFinding:
+    """A violation on record as a commit has it; refuses one that the commit does not have."""
+    fields = check_violation(site, name)
+    git = site.git
+    rules = declared(settings := read_project_settings(git, commit), lambda path: git.read_blob(commit, path))
+    contents = tree_contents(git, git.tree_of(commit))
+    with KeptFacts(site.home.check_readings) as kept:
+        report = examined(git, contents, rules, tests_of(settings), kept)
+    found = next((each for each in report.findings if each.identity == name), None)
+    if found is None:
+        raise UsageError(
+            f"{name} ({fields['check_id']} in {fields['file']}) is not in the commit {commit[:12]}.",
+            "`agentforge check` says whether it is still there; commit what it is about first.",
+        )
+    return found
 
 
 def _base(site: Site, request: CheckRequest) -> FileVersion | None:

@@ -76,6 +76,7 @@ def make_world(
         settings={**settings.project, **({"python": settings.own.python} if settings.own.python else {})},
         cache=site.home.environments(site.git.top),
         kept_facts=KeptFacts(site.home.code_facts),
+        kept_readings=KeptFacts(site.home.check_readings),
         created_at=journal.times.created_at,
         answered_at=lambda identity: dict(journal.times.answered).get(identity, ""),
         record=journal.advance,

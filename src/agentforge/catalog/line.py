@@ -48,11 +48,15 @@ class Line:
         }
         rises = {} if self.rises is None else {"rises": self.rises}
         settled = {"mode": mode.name, "writes": mode.writes and self.changes_files}
-        goes_on = template.get("continuation", {}).get("next_pipeline")
-        after = {"continues_with": goes_on} if goes_on else {}
+        goes_on = template.get("continuation", {})
         sums_up = template["exit"].get("summary_template")
-        summary = {"summary": template_text(sums_up)} if sums_up else {}
-        return {**kept, **rises, **settled, "goal": template["goal_type"], **self.ends, **after, **summary}
+        told = {
+            "continues_with": goes_on.get("next_pipeline"),
+            "continue_prompt": goes_on.get("prompt"),
+            "summary": template_text(sums_up) if sums_up else None,
+        }
+        after = {key: value for key, value in told.items() if value}
+        return {**kept, **rises, **settled, "goal": template["goal_type"], **self.ends, **after}
 
     @property
     def changes_files(self) -> bool:

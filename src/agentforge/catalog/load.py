@@ -250,6 +250,14 @@ class Catalog:
             resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
         return ResolvedPipeline(resolved)
 
+    def stage_called(self, name: str) -> str:
+        """The name of the stage that a person means: its own, or another word for it."""
+        known = self.names("stages")
+        if name in known:
+            return name
+        found = (each for each in sorted(known) if self.document("stages", each).get("alias") == name)
+        return next(found, name)
+
     def stages_of(self, template: Mapping[str, Any], lane: str) -> list[Document]:
         """The stages of a lane, with what the lane changes in their definitions."""
         source = f"{self._source('pipelines', template['name'])}: lane {lane}"

@@ -15,9 +15,11 @@ from agentforge.core.events import (
     Escalated,
     Event,
     ExternalArtifactImported,
+    IterationEvent,
     LaneRaised,
     ModelChanged,
     Moved,
+    OtherTaskEvent,
     RedReopened,
     Resolved,
     Resumed,
@@ -25,12 +27,12 @@ from agentforge.core.events import (
     TaskAborted,
     TaskCreated,
     TaskDelivered,
-    TaskEvent,
     TaskFailed,
     WaitLimitChanged,
     WorkspacePrepared,
 )
 from agentforge.core.evolve_calls import landed, next_try
+from agentforge.core.evolve_iteration import evolve_iteration, handed_over
 from agentforge.core.evolve_run import evolve_run, with_branch
 from agentforge.core.machine import TERMINAL, check_move
 from agentforge.core.replacing import replace
@@ -47,10 +49,12 @@ def replay(events: tuple[Event, ...] | list[Event]) -> State:
 
 def evolve(state: State, event: Event) -> State:
     """The next state. Total over events; the one illegal input is an illegal move."""
+    if isinstance(event, IterationEvent):
+        return evolve_iteration(state, event)
     return evolve_run(state, event) if isinstance(event, OfRun) else _evolve_task(state, event)
 
 
-def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR0912  # one arm per event
+def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, PLR0912  # one arm per event
     match event:
         case TaskCreated(spec):
             return _created(state, spec)
@@ -84,7 +88,7 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
         case RedReopened(_, why):
             return replace(state, reopening=why, reopenings=(*state.reopenings, why))
         case TaskDelivered():
-            return replace(with_branch(state, event), delivered=event, runs=())
+            return handed_over(with_branch(state, event), event)
         case Escalated(escalation):
             return replace(state, escalations=(*state.escalations, escalation))
         case Resolved():

@@ -16,6 +16,7 @@ from agentforge.core.values import (
     Delivery,
     Escalation,
     FailureReport,
+    Iteration,
     Reopening,
     Status,
 )
@@ -33,6 +34,10 @@ class Accepted:
     """Gate and evidence reference of each gate that it passed."""
     skipped: str = ""
     """Why nobody was asked to work on it."""
+    approved_by: str = ""
+    """Who decided that it stands: a person, or `automatic`."""
+    drafts: tuple[ArtifactRef, ...] = ()
+    """What was handed in for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,11 @@ class State(TaskSpec):
     failure: str = ""
     """Why the task failed."""
     delivered: TaskDelivered | None = None
-    """What was handed over."""
+    """What was handed over; None again once the task goes on from there."""
+    finals: tuple[ArtifactRef, ...] = ()
+    """What was handed over in any segment: it never changes any more."""
+    iterations: tuple[Iteration, ...] = ()
+    """Every version that a person was shown."""
     branch: str = ""
     """The task's branch, once there is one."""
     branch_at: str = ""
@@ -252,6 +261,10 @@ class State(TaskSpec):
     def open_escalation(self) -> Escalation | None:
         """The question a person owes an answer to."""
         return next((item for item in reversed(self.escalations) if item.answer is None), None)
+
+    def last_shown(self, stage: str) -> Iteration | None:
+        """The newest version of a stage's result that a person was shown."""
+        return next((item for item in reversed(self.iterations) if item.stage == stage), None)
 
     # ------------------------------------------------------------------ counts
 

@@ -6,6 +6,7 @@ from agentforge.app.ports import Tone
 from agentforge.core.events import (
     ActionLeft,
     ActionsPerformed,
+    ArtifactEdited,
     AskAnswered,
     AskFailed,
     AskLost,
@@ -25,9 +26,13 @@ from agentforge.core.events import (
     GateJudged,
     GateOpened,
     HandedIn,
+    IterationPresented,
+    IterationStarted,
     LaneRaised,
+    LineExtended,
     ModelChanged,
     Moved,
+    PipelineExit,
     RedReopened,
     Resolved,
     Resumed,
@@ -35,12 +40,14 @@ from agentforge.core.events import (
     RevisionAsked,
     StageAccepted,
     StageEntered,
+    StageReopened,
     StepClosed,
     StepOpened,
     TaskAborted,
     TaskCreated,
     TaskDelivered,
     TaskFailed,
+    UserDecision,
     WaitEnded,
     WaitLimitChanged,
     WorkspacePrepared,
@@ -142,6 +149,19 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return f"{escalation.id} needs your answer ({escalation.kind}, stage {escalation.stage})"
         case Resolved(identity, answer, by):
             return f"{identity} answered by {by}: {brief(answer)}"
+        case IterationPresented(stage, number, artifact):
+            return f"iteration {number} of stage {stage} is presented: {brief(artifact)}"
+        case UserDecision():
+            return _decision(event)
+        case IterationStarted(stage, number):
+            return f"iteration {number} of stage {stage} begins"
+        case ArtifactEdited(artifacts=refs, by=by):
+            names = ", ".join(f"{ref.contract} v{ref.version}" for ref in refs)
+            return f"{names} was written by hand, by {by}; the gates apply to it like to any other"
+        case LineExtended(pipeline, by=by):
+            return f"extended by {by}: pipeline {pipeline.name}, to stage {pipeline.exit_stage}"
+        case PipelineExit(stage, kind) if kind != "default_exit":
+            return f"the task ends at stage {stage} ({kind.replace('_', ' ')})"
         case BudgetRaised(budget):
             limit = f", {money(budget.micro_usd)}" if budget.micro_usd is not None else ""
             return f"the budget is now {count(budget.calls, 'call')}, {count(budget.tokens, 'token')}{limit}"
@@ -166,7 +186,9 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             | AskSent()
             | WaitEnded()
             | StepClosed()
+            | StageReopened()
             | GateOpened()
+            | PipelineExit()
             | Discarded()
         ):
             return None
@@ -195,6 +217,18 @@ def _imported(event: ExternalArtifactImported) -> str:
     told = [f"taken in: {event.artifact_type} from {brief(origin)}, which passed its contract"]
     told += [f"  reads like an instruction, taken as data: {brief(flag)}" for flag in event.flagged]
     return "\n".join(told)
+
+
+def _decision(event: UserDecision) -> str:
+    said = event.feedback
+    words = [said.overall, *(issue.line for issue in said.issues)] if said is not None else []
+    about = f"stage {event.stage}, iteration {event.iteration}"
+    return "\n".join(
+        [
+            f"{event.by} decides about {about}: {event.decision}",
+            *(f"  {brief(line)}" for line in words if line),
+        ]
+    )
 
 
 def _accepted(event: StageAccepted, state: State) -> str:
