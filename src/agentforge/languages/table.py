@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from agentforge.languages.described import words
+from agentforge.languages.node.language import NODE
 from agentforge.languages.port import Language
 from agentforge.languages.python.language import PYTHON
 
-LANGUAGES: tuple[Language, ...] = (PYTHON,)
+LANGUAGES: tuple[Language, ...] = (PYTHON, NODE)
 DEFAULT = PYTHON
 """What a repository without code is taken for: a request may be for its first file."""
 CACHES = frozenset({"node_modules"}).union(*(language.caches for language in LANGUAGES))
@@ -14,6 +15,7 @@ CACHES = frozenset({"node_modules"}).union(*(language.caches for language in LAN
 NO_CACHES = {name: value for language in LANGUAGES for name, value in language.no_caches.items()}
 CODE = tuple(suffix for language in LANGUAGES for suffix in language.suffixes)
 """Suffixes of files with code that runs."""
+_DECLARATIONS = tuple(ending for language in LANGUAGES for ending in language.declarations)
 OTHER_CODE = tuple(
     f".{suffix}"
     for suffix in words(
@@ -48,7 +50,7 @@ def is_source(path: str) -> bool:
 
 def is_code(path: str) -> bool:
     """Whether a file is source with code that runs."""
-    return path.endswith(CODE)
+    return path.endswith(CODE) and not path.endswith(_DECLARATIONS)
 
 
 def is_other_code(path: str) -> bool:
