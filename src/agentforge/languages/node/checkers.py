@@ -20,7 +20,7 @@ _TSC = re.compile(r"^(.+?)\((\d+),\d+\): error (TS\d+): (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Checker:
+class NodeChecker:
     """How one program is asked, and how its answer is read."""
 
     name: str
@@ -63,7 +63,7 @@ def _tsc(text: str) -> Iterator[Row]:
 
 
 LINTERS = (
-    Checker(
+    NodeChecker(
         "eslint",
         "eslint",
         ("eslint.config.", ".eslintrc"),
@@ -71,7 +71,7 @@ LINTERS = (
         frozenset({0, 1}),
         _eslint,
     ),
-    Checker(
+    NodeChecker(
         "biome",
         "@biomejs/biome",
         ("biome.json",),
@@ -79,7 +79,7 @@ LINTERS = (
         frozenset({0, 1}),
         _biome,
     ),
-    Checker(
+    NodeChecker(
         "prettier",
         "prettier",
         (".prettierrc", "prettier.config."),
@@ -89,7 +89,7 @@ LINTERS = (
     ),
 )
 TYPES = (
-    Checker(
+    NodeChecker(
         "tsc",
         "typescript",
         ("tsconfig.json",),
@@ -111,7 +111,7 @@ def types_of(read: Read, paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(each.name for each in _used(TYPES, read, paths))
 
 
-def _used(known: Sequence[Checker], read: Read, paths: Sequence[str]) -> list[Checker]:
+def _used(known: Sequence[NodeChecker], read: Read, paths: Sequence[str]) -> list[NodeChecker]:
     brought = {name for package in packages_in(read, paths) for name in package.packages}
     names = {posixpath.basename(path) for path in paths if path.count("/") < 3}
     return [
@@ -122,7 +122,7 @@ def _used(known: Sequence[Checker], read: Read, paths: Sequence[str]) -> list[Ch
 
 
 def run_checkers(
-    known: Sequence[Checker],
+    known: Sequence[NodeChecker],
     env: Environment,
     tree: Path,
     paths: Sequence[str],
@@ -143,7 +143,7 @@ def run_checkers(
 
 
 def _run(
-    checker: Checker,
+    checker: NodeChecker,
     env: Environment,
     tree: Path,
     paths: Sequence[str],

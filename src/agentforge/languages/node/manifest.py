@@ -94,7 +94,7 @@ def packages_in(read: Read, paths: Sequence[str]) -> Iterator[Package]:
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
+class NodeSuite:
     """How the tests of one package are run."""
 
     folder: str
@@ -115,18 +115,18 @@ class Suite:
         )
 
 
-def suite_of(package: Package, names: Sequence[str]) -> Suite | None:
+def suite_of(package: Package, names: Sequence[str]) -> NodeSuite | None:
     """How a package is tested: by its own command, else by what it has; None where it does not say."""
     if (told := suite_in(package.mapping("scripts").get("test", ""), package.folder)) is not None:
         return told
     for runner, starts in _CONFIGS.items():
         if runner in package.data or any(name.startswith(starts) for name in names):
-            return Suite(package.folder, runner)
+            return NodeSuite(package.folder, runner)
     brought = [runner for runner in RUNNERS if runner in package.packages]
-    return Suite(package.folder, brought[0]) if len(brought) == 1 else None
+    return NodeSuite(package.folder, brought[0]) if len(brought) == 1 else None
 
 
-def suite_in(line: str, folder: str = "") -> Suite | None:
+def suite_in(line: str, folder: str = "") -> NodeSuite | None:
     """The runner that a command line starts; None for one that is not known."""
     for part in _SPLIT.split(line):
         try:
@@ -148,11 +148,11 @@ def suite_in(line: str, folder: str = "") -> Suite | None:
             places = tuple(
                 word for word in words[1:] if not word.startswith("-") and word not in ("run", "watch", "dev")
             )
-            return Suite(folder, cast("Runner", program), (), places if program == "mocha" else ())
+            return NodeSuite(folder, cast("Runner", program), (), places if program == "mocha" else ())
     return None
 
 
-def _node_suite(words: list[str], folder: str) -> Suite:
+def _node_suite(words: list[str], folder: str) -> NodeSuite:
     """Options of node are kept, but for those about tests; patterns are filled in by us."""
     options: list[str] = ["--import", "tsx"] if words[0] == "tsx" else []
     places: list[str] = []
@@ -182,14 +182,14 @@ def _node_suite(words: list[str], folder: str) -> Suite:
                 options.append(next(rest, ""))
         else:
             places.append(word)
-    return Suite(folder, "node", tuple(options), tuple(places))
+    return NodeSuite(folder, "node", tuple(options), tuple(places))
 
 
-def suites_in(read: Read, paths: Sequence[str]) -> tuple[Suite, ...]:
+def suites_in(read: Read, paths: Sequence[str]) -> tuple[NodeSuite, ...]:
     """How the packages of a project are tested: the outermost alone if it says so, else each that does. One
     that says nothing at all, with nothing that could be another runner, has node's own.
     """
-    found: list[Suite] = []
+    found: list[NodeSuite] = []
     every = [*packages_in(read, paths)]
     for package in every:
         names = [posixpath.basename(path) for path in paths if posixpath.dirname(path) == package.folder]
@@ -200,7 +200,7 @@ def suites_in(read: Read, paths: Sequence[str]) -> tuple[Suite, ...]:
         found.append(suite)
     if found or any(other_runner(package) for package in every):
         return tuple(found)
-    return (Suite("", "node"),)
+    return (NodeSuite("", "node"),)
 
 
 def other_runner(package: Package) -> str:

@@ -16,7 +16,7 @@ _RISKS = {
     "weak-hash": (re.compile(r"createHash\s*\(\s*['\"](?:md5|sha1)['\"]"), "medium"),
 }
 _RULES: Mapping[str, tuple[str, str]] = {
-    "eval": ("text is run as code", "call what is meant, or read it with a parser"),
+    "eval": ("text is run as code", "call the function itself, or read the text with a parser"),
     "shell": ("text reaches a shell", "start the program with a list of words, without a shell"),
     "raw-html": ("text becomes part of a page as it is", "set the text, or clean it first"),
     "unverified-tls": (

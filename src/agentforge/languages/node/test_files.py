@@ -171,10 +171,10 @@ class NodeTests(PlainTests):
                 f"line {number} looks into the process that it runs in, by `{word}`" for word in odd[:1]
             ]
             known = [
-                word for word in _COMPARED.findall(rows[number - 1]) if word in answers and len(word) > 3
+                word for word in _COMPARED.findall(rows[number - 1]) if word in answers and len(word) > 2
             ]
             found += [
-                f"line {number} compares with `{word[:40]}`, which stands in a test" for word in known[:1]
+                f"line {number} compares with `{word[:40]}`, which a test has, too" for word in known[:1]
             ]
         return found
 

@@ -17,7 +17,7 @@ from agentforge.system.secrets.redact import redact
 
 
 @dataclass
-class Report:
+class NodeReport:
     """What the judge wrote, put together."""
 
     results: dict[str, TestResult] = field(default_factory=dict)
@@ -30,16 +30,16 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class JudgeReader:
     """Reads the report of one run."""
 
     tree: Path
     runner: Runner
     token: str
 
-    def read(self, found: Records) -> Report:
+    def read(self, found: Records) -> NodeReport:
         """The records, put together."""
-        report = Report()
+        report = NodeReport()
         patterns: dict[str, list[tuple[re.Pattern[str], str]]] = {}
         for record in found.rows:
             path = self._relative(str(record.get("file", "")))
@@ -68,7 +68,7 @@ class Reader:
 
     def _take(
         self,
-        report: Report,
+        report: NodeReport,
         record: Mapping[str, Any],
         path: str,
         cases: Sequence[tuple[re.Pattern[str], str]],
@@ -104,7 +104,7 @@ class Reader:
     def _relative(self, path: str) -> str:
         return path.removeprefix("file://").removeprefix(f"{self.tree}/")
 
-    def vouch(self, report: Report, laid: frozenset[str]) -> str:
+    def vouch(self, report: NodeReport, laid: frozenset[str]) -> str:
         """Why the outcomes prove nothing: one of our tests did not end as it must. A file in which none of
         them ran has ended before its last line.
         """
@@ -134,7 +134,7 @@ class Reader:
         return ""
 
     @staticmethod
-    def unvouched(report: Report, laid: frozenset[str]) -> tuple[str, ...]:
+    def unvouched(report: NodeReport, laid: frozenset[str]) -> tuple[str, ...]:
         """Files whose outcomes none of our tests stands beside."""
         claiming = {
             result.file for result in report.results.values() if result.outcome in ("passed", "failed")

@@ -15,13 +15,13 @@ from pathlib import Path
 from agentforge.languages.keyed import Records, read_records
 from agentforge.languages.merged import merged_runs
 from agentforge.languages.node.canaries import laid_canaries
-from agentforge.languages.node.checkers import LINTERS, TYPES, Checker, program_of, run_checkers
-from agentforge.languages.node.manifest import Runner, Suite, suite_in, suites_in
+from agentforge.languages.node.checkers import LINTERS, TYPES, NodeChecker, program_of, run_checkers
+from agentforge.languages.node.manifest import NodeSuite, Runner, suite_in, suites_in
 from agentforge.languages.node.modules import laid_modules
 from agentforge.languages.node.projects import NodeProjects
 from agentforge.languages.node.scan import SEPARATOR
 from agentforge.languages.node.test_files import CODE, is_test_name
-from agentforge.languages.node.testreport import Reader, Report, telling
+from agentforge.languages.node.testreport import JudgeReader, NodeReport, telling
 from agentforge.languages.outcomes import (
     NO_TESTS,
     TestRun,
@@ -107,7 +107,7 @@ class NodeRuns(PlainRuns):
 
 
 def _checked(
-    known: Sequence[Checker], sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str]
+    known: Sequence[NodeChecker], sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str]
 ) -> CheckRun:
     tree = tree.resolve()
     with (
@@ -144,7 +144,7 @@ def _listed(tree: Path) -> list[str]:
     ]
 
 
-def _suites(env: Environment, command: tuple[str, ...]) -> tuple[Suite, ...]:
+def _suites(env: Environment, command: tuple[str, ...]) -> tuple[NodeSuite, ...]:
     """How the packages are tested, as the checkout that was set up says; or as a person said."""
 
     def read(path: str) -> bytes | None:
@@ -158,7 +158,7 @@ def _suites(env: Environment, command: tuple[str, ...]) -> tuple[Suite, ...]:
     return (told,) if told is not None else found
 
 
-def _suite_for(suites: Sequence[Suite], path: str) -> Suite | None:
+def _suite_for(suites: Sequence[NodeSuite], path: str) -> NodeSuite | None:
     """The innermost package around a file; of a folder around packages, the first."""
     near = [
         suite
@@ -196,7 +196,7 @@ class _Once:
         env: Environment,
         tree: Path,
         place: Path,
-        suite: Suite,
+        suite: NodeSuite,
         files: tuple[str, ...],
         timeout_s: float,
         limit_s: float,
@@ -313,7 +313,7 @@ class _Once:
         found = read_records(
             self._out / "report", lambda body: hmac.new(self._key, body, hashlib.sha256).hexdigest()
         )
-        reader = Reader(self._tree, self._suite.runner, self._token)
+        reader = JudgeReader(self._tree, self._suite.runner, self._token)
         report = reader.read(found)
         doubt = reader.vouch(report, laid)
         printed = done.out + (b"\n" if done.out and done.err else b"") + done.err
@@ -351,7 +351,7 @@ class _Once:
         )
         return {"runner": self._suite.runner, "settings file": ", ".join(names)}
 
-    def _reason(self, done: Completed, found: Records, report: Report, said: str) -> str:
+    def _reason(self, done: Completed, found: Records, report: NodeReport, said: str) -> str:
         """Why the run counts as not run; empty when it ran."""
         if done.timed_out:
             return f"the tests did not end within {int(self._timeout_s)} s"
