@@ -50,12 +50,13 @@ soak: .venv/.ready ## Run every test with every combination: tasks by the hundre
 	@scripts/system-deps
 	SOAK=1 $(BIN)/python -m pytest -n 3 --dist worksteal -q -rs -o timeout=3600
 
-check: .venv/.ready ## Format, lint, types, layers, dead code, vocabulary
+check: .venv/.ready ## Format, lint, types, layers, dead code, our own checks, vocabulary
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy src tests $(wildcard bench)
 	PYTHONPATH=. $(BIN)/lint-imports
 	$(BIN)/vulture
+	$(BIN)/agentforge check
 	$(BIN)/python -m pytest -q tests/project/test_vocabulary.py tests/project/test_shape.py
 
 fix: .venv/.ready ## Format, and mend what the linter can

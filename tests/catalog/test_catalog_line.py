@@ -7,8 +7,8 @@ import pytest
 
 from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import MODE_NAMES, mode_named, modes, modes_from
-from agentforge.catalog.prompts import system_prompt
-from agentforge.catalog.roles import predicate_named
+from agentforge.catalog.prompts import flow_of, system_prompt
+from agentforge.catalog.rule_words import predicate_named
 from agentforge.context.tokens import count_tokens, with_margin
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import ARBITER, Product, Reviewer, Rise, Stage, reviewer_name
@@ -76,7 +76,7 @@ WORK: dict[str, tuple[str, str, set[str]]] = {
         "specification",
         {"requirements_addressed", "interfaces_defined", "constraints_documented"},
     ),
-    "test_engineer": ("red", "test_suite", {"all_tests_fail", "requirement_coverage"}),
+    "test_engineer": ("red", "test_suite", {"all_tests_fail", "every_requirement_has_test"}),
     "software_developer": (
         "green",
         "implementation",
@@ -143,7 +143,7 @@ def test_writers_stay_out_of_the_tests_and_the_one_who_delivers_writes_documents
             ("edit_file", "create_file", "delete_file"), "!{tests}"
         )
     assert CATALOG.role("devops_engineer").path_constraints == {
-        "create_file": "{docs},docs/**/*,*.md,!{tests},!**/*.py,!**/*.pyi"
+        "create_file": "{docs},docs/**/*,deploy/**/*,*.md,!{tests},!**/*.py,!**/*.pyi"
     }
 
 
@@ -220,7 +220,9 @@ def test_a_system_prompt_tells_things_in_order_and_fits_its_slot(pipeline: str, 
     for stage, told in everybody(resolved):
         assert stage.role is not None
         role = resolved.role(stage.role)
-        text = system_prompt(role, stage, resolved.contracts_of(stage), told)
+        reads = resolved.pipeline().stage(stage.name).role != stage.role
+        flow = flow_of(resolved.pipeline(), stage, reads=reads)
+        text = system_prompt(role, stage, resolved.contracts_of(stage), told, flow=flow)
         assert with_margin(count_tokens(text)) <= 1200, (stage.name, role.name)
         parts = [
             f"# Role: {role.display_name}",
@@ -231,18 +233,34 @@ def test_a_system_prompt_tells_things_in_order_and_fits_its_slot(pipeline: str, 
             "## How a step works",
             *(["## Judged before it counts"] if role.must_verify else []),
             f"## This stage: {stage.name}",
-            *(
-                [f"You build on the work of: {', '.join(role.receives_from)}."]
-                if role.receives_from and stage.requires
-                else []
-            ),
-            *([f"Your work goes to: {', '.join(role.hands_off_to)}."] if role.hands_off_to else []),
+            *flow.splitlines(),
             told.splitlines()[0],
             "Stay in this role.",
         ]
         places = [text.find(part) for part in parts]
         assert -1 not in places, parts[places.index(-1)]
         assert places == sorted(places)
+
+
+def test_a_role_is_told_who_really_works_before_and_after_it_in_this_pipeline() -> None:
+    def told(pipeline: str, lane: str | None, name: str) -> str:
+        line = CATALOG.resolve(pipeline, lane).pipeline()
+        return flow_of(line, line.stage(name))
+
+    assert told("implement", "full", "spec") == (
+        "You build on the work of: requirements_analyst, business_analyst.\n"
+        "It is read by: security_architect.\n"
+        "Your work goes to: test_engineer, software_developer, senior_developer, devops_engineer.\n"
+    )
+    assert told("design", None, "spec").endswith("Your work ends this task: a person reads it.\n")
+    assert told("review", None, "analyze") == "Your work ends this task: a person reads it.\n"
+    assert told("test", None, "analyze") == "Your work goes to: test_engineer.\n"
+    assert "goes to: technical_writer" in told("document", None, "analyze")
+    assert told("implement", "hotfix", "review").endswith("the engine checks it and hands it over.\n")
+    assert told("implement", "small", "green").endswith("goes to: reviewer.\n")
+    line = CATALOG.resolve("implement", "full").pipeline()
+    reads = line.stage("spec").read_by("security_architect")
+    assert flow_of(line, reads, reads=True) == "You read the work of: software_architect.\n"
 
 
 def test_a_role_of_several_artifacts_is_told_what_is_judged_here() -> None:

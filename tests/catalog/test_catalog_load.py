@@ -208,7 +208,22 @@ def test_a_contract_can_be_extended_with_a_field() -> None:
 
 def test_a_contract_about_our_own_files_cannot_be_replaced() -> None:
     with pytest.raises(UsageError, match="cannot be replaced"):
-        with_file(".agentforge/contracts/agent_definition.yaml", "contract: agent_definition")
+        with_file(".agentforge/contracts/settings.yaml", "contract: settings")
+
+
+def test_a_project_can_ask_more_of_its_own_roles_and_not_less() -> None:
+    place, role = ".agentforge/contracts/agent_definition.yaml", ".agentforge/agents/software_developer.yaml"
+    more = 'extends: "agentforge:agent_definition"\nschema: {constraints: {min_items: 9}}\n'
+    own = 'extends: "agentforge:software_developer"\n'
+    catalog = CATALOG.with_overrides({place: more, role: own})
+    with pytest.raises(
+        UsageError, match=r"constraints: a list of 5 does not fit; it is a list with at least 9"
+    ):
+        catalog.role("software_developer")
+    assert catalog.role("test_engineer").name == "test_engineer"  # ours are held to ours
+    less = 'extends: "agentforge:agent_definition"\nschema: {constraints: {min_items: 0}}\n'
+    with pytest.raises(UsageError, match="asks for less than 1"):
+        with_file(place, less).contract("agent_definition")
 
 
 def test_other_files_of_the_project_are_ignored_and_bad_names_are_not() -> None:

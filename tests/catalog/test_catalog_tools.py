@@ -4,7 +4,7 @@ from pathlib import PurePath
 
 import pytest
 
-from agentforge.catalog.check import file_faults, place_of
+from agentforge.catalog.check import judge_file, place_of
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.own_tools import PACKAGED_TOOLS
 from agentforge.catalog.roles import RESERVED_TOOLS
@@ -123,14 +123,18 @@ def test_a_declaration_that_could_do_harm_is_refused_with_its_key(case: str) -> 
         if "name: check" in text or "other" in new or "Check" in new
         else f".agentforge/tools/{new.removeprefix('name: ')}.yaml"
     )
-    faults = file_faults(GIVEN, place, text)
-    assert any(said in fault for fault in faults), faults
+    found = faults(GIVEN, place, text)
+    assert any(said in fault for fault in found), found
     with pytest.raises(UsageError):
         CATALOG.with_overrides({**GIVEN, PLACE: text}).resolve("implement", "small")
 
 
+def faults(others: dict[str, str], place: str, text: str) -> list[str]:
+    return [*judge_file(others, place, text).wrong]
+
+
 def test_a_declaration_is_valid_and_a_task_keeps_it() -> None:
-    assert file_faults(GIVEN, PLACE, TOOL) == []
+    assert faults(GIVEN, PLACE, TOOL) == []
     assert place_of(PurePath("somewhere.yaml"), TOOL) == PLACE
     resolved = CATALOG.with_overrides({**GIVEN, PLACE: TOOL}).resolve("implement", "small")
     assert list(resolved.tools()) == ["check_links"]
@@ -145,15 +149,20 @@ def test_a_task_keeps_no_tool_that_no_role_of_it_uses() -> None:
     assert plain.tools() == {}
 
 
-def test_a_role_cannot_be_given_a_tool_that_nobody_declares() -> None:
-    (fault,) = file_faults({}, ROLE, GIVEN[ROLE])
-    assert fault.startswith(f"{ROLE}:2: ")
-    assert "check_links is allowed, and there is no such tool" in fault
+def test_a_tool_that_nobody_declares_is_offered_to_nobody_and_that_is_said() -> None:
+    assert faults({}, ROLE, GIVEN[ROLE]) == []
+    (warning,) = judge_file({}, ROLE, GIVEN[ROLE]).warnings
+    assert warning.startswith(f"{ROLE}:2: ")
+    assert "check_links is offered to nobody until .agentforge/tools/check_links.yaml declares it" in warning
+    role = CATALOG.with_overrides(GIVEN).resolve("implement", "small").role("software_developer")
+    assert "check_links" not in role.allowed
+    (fault,) = faults({}, ROLE, GIVEN[ROLE].replace("check_links", "raed_file"))
+    assert "raed_file is allowed, and there is no such tool; did you mean read_file?" in fault
 
 
 def test_braces_can_be_written() -> None:
     text = TOOL.replace('"{paths}"', '"{{x}}", "{paths}"')
-    assert file_faults(GIVEN, PLACE, text) == []
+    assert faults(GIVEN, PLACE, text) == []
 
 
 def test_every_name_that_is_taken_is_known_to_the_catalogue() -> None:

@@ -58,7 +58,7 @@ def test_what_is_not_sure_is_an_assumption_on_record(facts: Facts) -> None:
         "assumptions": ["It rains."],
     }
     final = filled("questions", draft, facts)
-    assert final["assumptions"] == ["It rains.", "Unsure?: Yes (confidence 60)"]
+    assert final["assumptions"] == ["It rains.", "Unsure?: Yes (confidence 0.6)"]
     assert final["questions"] == draft["questions"]
     assert filled("questions", final, facts) == final
     assert filled("questions", {}, facts) == {"questions": []}
@@ -234,7 +234,7 @@ def test_conformance_that_did_not_run_is_neither_true_nor_false(facts: Facts) ->
         return verification["conformance_passing"]
 
     assert said(True, {}) is True
-    assert said(None, {"lint": "not run: not configured"}) is True, "and it is named as not configured"
+    assert said(None, {"lint": "not run: not configured"}) is None, "nothing ran, so nothing passed"
     assert said(None, {"lint": "not run: left out by a person's answer"}) is None
     assert said(None, {"lint by black": "not run: left out by a person's answer"}) is None
 

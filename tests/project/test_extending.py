@@ -178,7 +178,7 @@ SPELLING = Addition(
             before("def _syntax(world", SPELLING_CHECK),
         ),
         "catalog/stages/green.yaml": (
-            ("checks: [syntax, lint, tests]", "checks: [syntax, spelling, lint, tests]"),
+            ("checks: [syntax, lint, conformance, types, tests]", "checks: [syntax, spelling, lint, tests]"),
         ),
     },
 )

@@ -13,6 +13,7 @@ import click
 import pytest
 
 from agentforge.surfaces.cli.main import cli
+from agentforge.surfaces.cli.printing import safe
 from tests.project.texts import strings
 
 ROOT = Path(__file__).parents[2]
@@ -162,3 +163,27 @@ def test_every_command_that_a_sentence_names_can_be_typed() -> None:
 def test_a_command_that_cannot_be_typed_would_be_found(line: str) -> None:
     (found,) = commands_in(f"x = {line}\n")
     assert wrong_with(found)
+
+
+# ------------------------------------------------------------------ the user's own settings
+
+NAMED = re.compile(r"your config\.yaml|~/\.agentforge/config\.yaml")
+OTHER_FILES = re.compile(r"\.pre-commit-config\.yaml|stage_config\.yaml|pnpm\S*")
+OWN_NAME = "config.yaml"
+"""The name of the file alone, from which its path is made."""
+
+
+def unnamed_settings(text: str) -> list[str]:
+    """The sentences of a module that speak of the user's settings and not in the words whose path is shown."""
+    found = [OTHER_FILES.sub("", NAMED.sub("", value)) for value in strings(ast.parse(text))]
+    return [value for value in found if OWN_NAME in value and value != OWN_NAME]
+
+
+def test_every_sentence_about_the_users_settings_is_shown_with_their_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {path.name: unnamed_settings(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
+    assert {name: lines for name, lines in found.items() if lines} == {}
+    monkeypatch.setenv("AGENTFORGE_HOME", str(tmp_path))
+    assert safe("Write it into your config.yaml.") == f"Write it into {tmp_path}/config.yaml."
+    assert unnamed_settings('x = "Write it into config.yaml."\n'), "it would be found"

@@ -32,6 +32,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "python": ("app/settings.py", "languages/python/detect.py"),
     "setup": ("languages/python/detect.py",),
     "commands": ("languages/python/detect.py",),
+    "generic": ("languages/generic/language.py",),
     "tests": ("activities/world.py",),
     "docs": ("activities/assemble.py",),
     "import_roots": ("activities/world.py",),
@@ -45,6 +46,8 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "notify": ("app/settings.py", "app/notifying.py"),
     "batch": ("app/settings.py",),
     "keep": ("app/settings.py",),
+    "conformance": ("gates/conformance/declared.py",),
+    "max_wait": ("app/settings.py",),
 }
 """The modules that read a key of the settings, and the keys below it."""
 

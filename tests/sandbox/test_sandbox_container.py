@@ -168,7 +168,7 @@ def test_a_container_is_only_chosen_if_the_user_configured_one(
 ) -> None:
     with pytest.raises(PolicyError, match="No container is configured") as caught:
         ladder.choose("container")
-    assert "your own config.yaml" in caught.value.next_step
+    assert "your config.yaml" in caught.value.next_step
     with pytest.raises(PolicyError, match=r"docker (is not installed|does not work here)"):
         ladder.choose("container", ContainerSpec("docker", "no-such-image"))
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")

@@ -89,9 +89,12 @@ def test_the_list_shows_tiers_prices_windows_and_what_stands_in(
     (local,) = found["tiers"]["classification"]["models"]
     assert (local["model"], local["asks"]) == ("ollama:codestral:22b", "ollama:qwen2.5-coder:7b")
     assert (local["micro_usd_per_million"]["output"], local["window"]) == (0, 32_768)
-    assert {row["name"]: row["state"] for row in found["providers"]}[
-        "ollama"
-    ] == "has qwen2.5-coder:7b, nomic-embed-text"
+    rows = {row["name"]: row for row in found["providers"]}
+    assert (rows["ollama"]["state"], rows["ollama"]["key_env"]) == ("ready", None)
+    assert rows["ollama"]["models"] == ["qwen2.5-coder:7b", "nomic-embed-text"]
+    assert "has qwen2.5-coder:7b, nomic-embed-text" in out
+    assert (rows["openai"]["key_source"], rows["anthropic"]["key_source"]) == ("environment", None)
+    assert (opus["state"], local["state"]) == ("skipped", "replaced")
 
 
 def test_explain_names_who_would_be_asked_and_why_the_others_would_not(
@@ -173,7 +176,7 @@ def test_a_model_that_cannot_call_tools_is_found_another_way(
         config.write_text("providers: {lmstudio: {reply: schema}}\n", encoding="utf-8")
         told = data(capsys, "test", "lmstudio:any")
     assert code == 1
-    assert "set `providers: {lmstudio: {reply: schema}}` in config.yaml" in out
+    assert f"set `providers: {{lmstudio: {{reply: schema}}}}` in {config}" in out
     assert (told[0]["ok"], told[0]["means"], told[0]["micro_usd"]) == (True, "schema", 0)
 
 

@@ -44,7 +44,7 @@ def test_the_demo_ends_with_a_verified_branch_and_shows_what_it_caught(tmp_path:
     )
     assert ran.returncode == 0, pasted + ran.stdout + ran.stderr
     assert "the proof holds" in ran.stdout
-    assert "Fast-forward" in ran.stdout
+    assert "its tree is the one that the task proved" in ran.stdout
     refused = scene.run("demo", "--keep", str(place))
     assert refused.returncode == 2
     assert "is not empty" in refused.stderr

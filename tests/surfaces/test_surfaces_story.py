@@ -106,7 +106,7 @@ def test_the_end_names_branch_difference_proof_cost_sandbox_and_what_to_type(sto
         "cost      3 calls",
         "sandbox   ",
         f"agentforge verify {task}",
-        f"git merge agentforge/{task}",
+        f"agentforge merge {task}",
     ):
         assert part in said, part
     assert "\x1b" not in said

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -108,6 +109,12 @@ class Done:
         return f"{self.out}\n{self.err}"
 
     @property
+    def next(self) -> list[str]:
+        """The lines that the end of the output tells a person to type."""
+        _, _, after = self.out.partition("\nNext:\n")
+        return [line.strip() for line in after.splitlines() if line.startswith("  ")]
+
+    @property
     def data(self) -> dict[str, Any]:
         found = json.loads(self.out)
         assert isinstance(found, dict)
@@ -142,6 +149,20 @@ class Person:
         done = forked.run(words, self.checkout, self.environment())
         assert "Traceback" not in done.stderr, done.stderr
         assert "internal error" not in done.stderr, done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def paste(self, line: str) -> Done:
+        """A line as it was printed, in the shell of somebody who has the command installed."""
+        if line.startswith("agentforge "):
+            return self.run(*shlex.split(line)[1:])
+        done = subprocess.run(
+            ["sh", "-c", line],
+            cwd=self.checkout,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         return Done(done.returncode, done.stdout, done.stderr)
 
     def start(self) -> Done:

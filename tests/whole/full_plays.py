@@ -148,7 +148,7 @@ def entered(top: Path) -> list[str]:
 
 def final(top: Path, phase: str, contract: str) -> dict[str, Any]:
     path = newest(top) / f"artifacts/phases/{phase}/{contract}_final.yaml"
-    value = strict_yaml.load(path.read_text(encoding="utf-8"), path.name)
+    value = strict_yaml.load(path.read_text(encoding="utf-8"), path.name, floats="text")
     assert isinstance(value, dict)
     return value
 

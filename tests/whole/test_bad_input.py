@@ -54,7 +54,8 @@ def refused(done: Done, *sentences: str) -> None:
             {SETTINGS: "sandbox: auto\npython: /usr/bin/python3\n"},
             (
                 f"{SETTINGS}:2: python: '/usr/bin/python3' is not a version.",
-                'Write one, such as `python: "3.12"`; only your own config.yaml can name a program by its path.',
+                'Write one, such as `python: "3.12"`; only ',
+                "/.agentforge/config.yaml can name a program by its path.",
             ),
         ),
         ({SETTINGS: 'python: "python3\\e[31m"\n'}, (f"{SETTINGS}:1: python: 'python3\\\\x1b[31m' is not",)),

@@ -27,7 +27,7 @@ def test_a_persons_own_branch_of_that_name_is_kept_and_the_work_gets_another_nam
     kept = f"agentforge/{task} at {base[:12]}"
     assert f"{kept} is not where this task left it" in shown.out
     assert f"the work is on agentforge/{task}-2" in shown.out
-    assert f"git merge agentforge/{task}-2" in shown.out
+    assert f"agentforge merge {task}" in shown.out
     evidence = json.loads((person.checkout / ".agentforge/tasks" / task / "evidence.json").read_bytes())
     assert (evidence["result"]["branch"], evidence["branches_kept"]) == (f"agentforge/{task}-2", [kept])
     assert person.git("rev-parse", f"agentforge/{task}") == base

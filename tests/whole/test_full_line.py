@@ -2,6 +2,7 @@
 nobody do.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -164,7 +165,7 @@ def _evidence_of_panels(top: Path) -> None:
     points = "\n".join(open_points(top))
     for part in (
         "assumed: Should the sign ½",
-        "(confidence 60)",
+        "(confidence 0.6)",
         "SEC-002",
         "undone: refactor",
         DISSENT,
@@ -256,7 +257,13 @@ def test_a_design_asks_what_blocks_and_ends_with_a_specification_and_no_branch(p
         if item.get("resolved_by")
     }
     assert people == dict.fromkeys((OPEN, round_up), ("Down, in whole cents", "human_escalation"))
-    assert clarified["assumptions"] == ["Is it documented?: No (confidence 40)"]
+    by_person = [item for item in clarified["questions"] if item.get("resolved_by")]
+    assert [item["confidence"] for item in by_person] == ["1.0", "1.0"]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+Z", item["resolved_at"]) for item in by_person)
+    assert "0.4" in [item["confidence"] for item in clarified["questions"]]
+    assert final(play.top, "intake", "intake_record")["metadata"]["tokens_used"] > 0
+    assert play.person.run("verify", data["task_id"]).code == 0
+    assert clarified["assumptions"] == ["Is it documented?: No (confidence 0.4)"]
     assert clarified["blocking"] == []
     assert final(play.top, "spec", "specification")["title"] == "net takes the discount off"
 

@@ -817,8 +817,8 @@ def test_every_stage_gets_everything_wrong_is_told_what_to_change_and_completes(
     assert [item["confidence"] for item in questions] == [92, 60, 40]
     assumed = [line for line in open_points(top) if line.startswith("assumed: ")]
     assert assumed == [
-        f"assumed: {CENTS}: No, in EUR. (confidence 60)",
-        f"assumed: {NEGATIVE}: No. (confidence 40)",
+        f"assumed: {CENTS}: No, in EUR. (confidence 0.6)",
+        f"assumed: {NEGATIVE}: No. (confidence 0.4)",
     ]
     intake = final(top, "intake", "intake_record")
     assert (intake["original_request"], "derived" in intake) == (REQUEST, False)

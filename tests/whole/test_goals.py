@@ -160,7 +160,12 @@ def designed(play: Play) -> str:
         say("spec", artifacts={"specification": FRAMED["specification"]}, signal="success"),
         security(),
     )
-    return str(finished(run(play, "design", "Take the discount off in net"))["task_id"])
+    found = finished(run(play, "design", "Take the discount off in net"))
+    assert found["summary"] == (
+        "net takes the discount off: 1 requirement with 1 acceptance criterion, 1 file to touch. "
+        "Nothing is built yet."
+    )
+    return str(found["task_id"])
 
 
 def test_a_design_is_built_by_another_task_and_no_call_is_paid_twice(play: Play) -> None:

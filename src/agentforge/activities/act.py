@@ -8,6 +8,7 @@ from typing import Any
 from agentforge.activities.assemble import bridge_of, results_of
 from agentforge.activities.check import run_affected
 from agentforge.activities.commands import Outputs, run_program
+from agentforge.activities.iterating import version_before
 from agentforge.activities.kinds import owes_failing_test
 from agentforge.activities.measure import conformance, coverage, type_check
 from agentforge.activities.owed import derived, owed_by
@@ -26,8 +27,8 @@ from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import artifact_problems
 from agentforge.gates.predicates import unanswered
 from agentforge.gates.subject import Subject, fold
-from agentforge.gates.taken import taken_in
 from agentforge.store.task import artifacts
+from agentforge.store.task.confidence import taken_in
 from agentforge.system.canon import digest_value
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import GitPort, ToolResult, Workbench
@@ -171,8 +172,8 @@ def _held(world: World, state: RunView, bridge: Bridge, action: Action, doing: _
 
 
 def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> ToolResult:
-    """Takes a document in, or says what is wrong with it. Where the last one was refused, the keys that
-    change are enough.
+    """Takes a document in, or says what is wrong with it. Where the last one was refused, or a person wants
+    it changed, the keys that change are enough.
     """
     name = str(action.args["contract"])
     owed = {product.contract: product for product in state.stage.products}
@@ -184,7 +185,7 @@ def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> Tool
     assert isinstance(given, dict)
     contract = world.catalogue.contract(name)
     document, notes = fitted(contract, taken_in(given))
-    before = refused_before(world, state).get(name)
+    before = refused_before(world, state).get(name) or version_before(world, state, name)
     if before is not None and problems(contract, document, final=False):
         document = {**before, **document}
     subject = _subject(world, state, name, document, doing)

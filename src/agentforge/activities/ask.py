@@ -61,7 +61,7 @@ def ask_model(world: World, effect: Ask, state: RunView) -> Answered | AskTroubl
     try:
         picked = world.models.pick(request, _shown(state))
     except ModelTrouble as trouble:
-        return _trouble(trouble)
+        return _trouble(world, trouble)
     # Before the intent is on record: a call that is lost from there on may have left this machine.
     world.models.load(picked.spec)
     reserved, priced = _reserved(picked, request, state)
@@ -99,6 +99,7 @@ def _sent(
     except ModelTrouble as trouble:
         world.reservations.give_back(call, maybe_billed=trouble.maybe_billed)
         return _trouble(
+            world,
             trouble,
             retryable=trouble.retryable or world.models.another(request, _shown(state), picked.spec),
         )
@@ -129,9 +130,16 @@ def _reserved(picked: Picked, request: Request, state: RunView) -> tuple[Amount,
     return Amount(1, max(reckoned.tokens, most.tokens), most.micro_usd or 0), most.micro_usd is not None
 
 
-def _trouble(trouble: ModelTrouble, *, retryable: bool | None = None) -> AskTrouble:
+def _trouble(world: World, trouble: ModelTrouble, *, retryable: bool | None = None) -> AskTrouble:
     again = trouble.retryable if retryable is None else retryable
-    return AskTrouble(trouble.kind, trouble.user_sentence, again, trouble.maybe_billed, trouble.retry_after_s)
+    return AskTrouble(
+        trouble.kind,
+        trouble.user_sentence,
+        again,
+        trouble.maybe_billed,
+        trouble.retry_after_s,
+        at=int(world.now()),
+    )
 
 
 def _answered(world: World, answer: Answer) -> Answered:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from agentforge.activities.examining import blind, is_blind, shown_answers
+from agentforge.activities.iterating import iteration_context, versions_shown
 from agentforge.activities.kinds import allowed_now, owes_failing_test
 from agentforge.activities.owed import owed_by
 from agentforge.activities.reading import change_shown, fence_of, reads_change
@@ -22,13 +23,14 @@ from agentforge.activities.surroundings import (
 )
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
-from agentforge.catalog.prompts import system_prompt
+from agentforge.catalog.prompts import flow_of, system_prompt
 from agentforge.catalog.roles import Role
 from agentforge.catalog.skeleton import offered_schema
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.change import ChangePart
 from agentforge.context.conventions import speaks_for_owner
 from agentforge.context.packing import Packed
+from agentforge.context.verification import verification_status
 from agentforge.context.working_set import SEEDED, Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
 from agentforge.core.pipeline import Part, reader_of
@@ -193,13 +195,15 @@ def _view(world: World, state: RunView) -> StepView:
         notes=run.notes,
         tried=run.tried,
         diff_stat=space_diff(world, state),
-        verification=run.check.summary if run.check else "",
+        verification=verification_status(run.check),
         failures=run.check.failures if run.check else (),
         at_risk=run.check.at_risk if run.check else (),
         recent=_recent(world, state),
         refused=_refused(world, state),
         owed=guide,
         feedback=told(world, state),
+        iteration=iteration_context(state),
+        versions=versions_shown(world, state),
     )
 
 
@@ -250,7 +254,8 @@ def _prompts(world: World, state: RunView) -> tuple[str, str]:
     words = words or world.catalogue.prompt(stage.name)
     role, wording = world.catalogue.role(stage.role), world.catalogue.wording()
     role = replace(role, path_constraints=_limits(world, state, role))
-    system = system_prompt(role, stage, owed.must, words, wording)
+    flow = flow_of(state.pipeline, stage, reads=reads)
+    system = system_prompt(role, stage, owed.must, words, wording, flow)
     return system, owed.told()
 
 

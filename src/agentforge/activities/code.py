@@ -4,10 +4,7 @@ Blobs never change, so neither a file that is being written, nor a link that lea
 gigabytes can disturb it: links are not followed, and what is too long is known by its name.
 """
 
-import gc
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from agentforge.context.code_index import CodeIndex, is_test, path_terms
@@ -15,6 +12,7 @@ from agentforge.context.ranking import request_stems
 from agentforge.languages.facts import READ_LIMIT, FileFacts, facts_of, has_facts, reader_digest
 from agentforge.languages.symbols import decode
 from agentforge.store.user.code_facts import KeptFacts
+from agentforge.system.collection import no_collection
 from agentforge.system.git.repository import Git, TreeEntry
 from agentforge.system.secrets.redact import redact
 
@@ -64,7 +62,7 @@ class CodeReader:
         new: dict[str, str] = {}
         sizes: dict[str, int] = {}
         began = time.monotonic()
-        with _no_collection():
+        with no_collection():
             for entry in read:
                 key = keys[entry.path]
                 facts = FileFacts.from_json(known[key]) if key in known else None
@@ -105,15 +103,3 @@ def _chosen(entries: list[TreeEntry], wanted: frozenset[str]) -> list[TreeEntry]
             each.path,
         ),
     )[:MOST_READ]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Syntax trees are millions of small objects without rings: looking for some doubles the time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

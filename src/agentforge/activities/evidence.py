@@ -11,7 +11,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.examined import examined_lines
-from agentforge.gates.finals import not_run_lines
+from agentforge.gates.finals import not_run_lines, unread_lines
 from agentforge.gates.flags import flags_of, with_rulings
 from agentforge.gates.mutation import mutation_lines
 from agentforge.gates.red import declared_tests, names_test
@@ -75,7 +75,7 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
             for ref in item.finals
         },
         "rows": rows,
-        "not_checked": [*not_run_lines(records)],
+        "not_checked": [*not_run_lines(records), *unread_lines(state.pipeline)],
         "flags": list(state.flagged),
         "named": with_rulings(flags_of(records.values()), rulings),
         "rulings": [*rulings],
@@ -131,6 +131,8 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
             "not_run",
             "kind",
             "not_checked",
+            "conformance",
+            "violation",
         )
         row |= {name: value[name] for name in names if name in value}
     if gate == "quality":

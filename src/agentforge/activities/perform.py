@@ -35,9 +35,7 @@ from agentforge.system.secrets.redact import redact
 
 
 def perform(world: World, effect: Effect, state: State) -> Outcome:
-    """Makes one effect real. A failing world (`UserError`) stops the driver; what nobody foresaw becomes a
-    question.
-    """
+    """Makes one effect real. A `UserError` stops the driver; what nobody foresaw becomes a question."""
     try:
         if isinstance(effect, OfRun):
             return _perform_of_run(world, effect, state.seen_by(effect.run))
@@ -63,16 +61,16 @@ def _perform_of_task(world: World, effect: Prepare | TakeBaseline | Await, state
             assert_never(effect)
 
 
-# one arm per effect is the point
 def _perform_of_run(world: World, effect: RunEffect, state: RunView) -> Outcome:
     match effect:
         case Assemble():
             return assemble_step(world, state)
         case Ask():
             return ask_model(world, effect, state)
-        case Pause(seconds=seconds):
+        case Pause():
             # Nobody waits for the model of a task that is over.
-            (world.batch_outbox.off if world.batch_outbox is not None else threading.Event()).wait(seconds)
+            off = world.batch_outbox.off if world.batch_outbox is not None else threading.Event()
+            off.wait(effect.left(world.now()))
             return Elapsed()
         case Act():
             return act(world, effect, state)

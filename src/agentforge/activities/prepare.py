@@ -92,8 +92,8 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     run, bad, flaky = suite.tests, suite.bad, suite.flaky
     if run.status != "ran" and NO_TESTS not in run.reason:
         step = (
-            "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, commit, and start "
-            "again; or answer retry."
+            "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, or the settings of the "
+            "test runner, commit, and start again."
         )
         return BaselineFailed(f"The tests could not be run on the base: {run.reason}.", step)
     passing = sum(1 for result in run.results.values() if result.outcome in GOOD)

@@ -60,7 +60,7 @@ WEAK_QUESTION = (
 )
 WEAK_ADVICE = (
     "Install bubblewrap, or let users make namespaces, and retry; or allow it: once for this repository, or "
-    "with `sandbox: {weak: allow}` in your own config.yaml for all."
+    "with `sandbox: {weak: allow}` in your config.yaml for all."
 )
 WEAK_CONSENT = hashlib.sha256(b"weak walls").hexdigest()
 """Under which a person's yes is kept, by project, in their own directory. A journal cannot say it."""

@@ -1,5 +1,6 @@
 """Everything an effect may touch, wired once per task."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -94,6 +95,8 @@ class World:
     """Appends a decision to the journal and says what is owed then: for the intent line of a call."""
     head: Callable[[], str]
     """The journal's chain head."""
+    answered_at: Callable[[str], str] = lambda _: ""
+    """When a person answered a question, by its id."""
     timeout_s: float = 900
     progress: Callable[[str], None] = lambda _: None
     rules: Rules = Rules()
@@ -112,10 +115,17 @@ class World:
     """Whether set-up is told the passwords of package indexes."""
     kept_facts: KeptFacts | None = None
     """What is known of source files by their content; None: each is read again."""
+    kept_readings: KeptFacts | None = None
+    """What checks read in source files, likewise."""
     weak_allowed: Callable[[], bool] = lambda: False
     """Whether a person said that code may run behind weak walls."""
     model_question: Callable[[], ModelQuestion | None] = lambda: None
     """What a person must be asked before any model is; None if nothing."""
+    now: Callable[[], float] = time.time
+    """The time, in seconds since 1970."""
+    _language: Language | None = field(default=None, init=False)
+    _plan: Plan | None = field(default=None, init=False)
+    _environment: Environment | None = field(default=None, init=False)
     _projects: tuple[Project, ...] | None = field(default=None, init=False)
     _environments: dict[str, Environment] = field(default_factory=dict, init=False)
     _baseline_record: BaselineRecord | None = field(default=None, init=False)
@@ -302,8 +312,20 @@ class World:
         self.pack.put_json(readable(value))
         return ref
 
-    def keep_final(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
-        """A final of a stage for people to read, and its content in the pack, where nothing can change it."""
+    def keep_final(
+        self,
+        contract: str,
+        phase: str,
+        version: int,
+        value: Document,
+        handed_over: Sequence[ArtifactRef] = (),
+    ) -> ArtifactRef:
+        """A final of a stage for people to read, and its content in the pack, where nothing can change it.
+        What was handed over before under its name stays beside it.
+        """
+        for old in handed_over:
+            if (old.contract, old.phase) == (contract, phase):
+                artifacts.keep_handed_over(self.files, old)
         ref = artifacts.write_final(self.files, contract, phase, version, value)
         self.pack.put_json(readable(value))
         return ref

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.app.overrides import OVERRIDES, read_overrides
-from agentforge.catalog.check import file_faults, file_warnings, lanes_of, place_of
+from agentforge.catalog.check import judge_file, lanes_of, place_of
 from agentforge.catalog.load import Catalog, ResolvedPipeline, says_nothing
 from agentforge.core.errors import UsageError
 from agentforge.store.site import Site
@@ -64,6 +64,10 @@ class FileCheck:
     """Every line of it is a comment."""
     warnings: tuple[str, ...] = ()
     """What it says to no effect."""
+    kept: tuple[str, ...] = ()
+    """What it leaves to the packaged file whose place it takes."""
+    elsewhere: tuple[str, ...] = ()
+    """Mistakes of other files of the project."""
 
 
 def project_catalogue(where: Path) -> ProjectCatalogue:
@@ -107,8 +111,8 @@ def draw_pipeline(found: ProjectCatalogue, name: str, lane: str | None = None) -
 
 
 def check_file(file: Path, where: Path) -> FileCheck:
-    """Checks a file as a project's own role, stage, pipeline, contract or stage configuration, beside the
-    other files of its repository.
+    """Checks one file, whatever of a project's it is, beside the other files of its repository, whose own
+    mistakes are told apart.
     """
     try:
         text = read_bounded(file, SETTINGS_BYTES).decode()
@@ -119,10 +123,11 @@ def check_file(file: Path, where: Path) -> FileCheck:
         ) from None
     place = place_of(file, text)
     others = {path: other for path, other in _checked_out(_top(file, where)).items() if path != place}
-    wrong = tuple(fault.replace(place, str(file)) for fault in file_faults(others, place, text))
-    idle = () if wrong else file_warnings(others, place, text)
-    warnings = tuple(line.replace(place, str(file)) for line in idle)
-    return FileCheck(place, wrong, says_nothing(text), warnings)
+    found = judge_file(others, place, text)
+    wrong, warnings = (
+        tuple(line.replace(place, str(file)) for line in lines) for lines in (found.wrong, found.warnings)
+    )
+    return FileCheck(place, wrong, says_nothing(text), warnings, found.kept, found.elsewhere)
 
 
 def _row(found: ProjectCatalogue, name: str) -> PipelineRow:

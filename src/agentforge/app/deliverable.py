@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agentforge.catalog.summaries import summed_up
 from agentforge.core.errors import Unusable
 from agentforge.core.pipeline import Part, Pipeline
 from agentforge.core.reply import Json
@@ -53,6 +54,22 @@ def read_deliverable(files: TaskFiles, state: State) -> Deliverable | None:
         lines,
         f"{files.root.relative_to(files.root.parents[2]).as_posix()}/{final_name(ref)}",
     )
+
+
+def sum_up(files: TaskFiles, state: State) -> str:
+    """What the task hands over, in the sentence that its pipeline words; empty where it words none, or where
+    nothing was handed over yet.
+    """
+    pipeline = state.pipeline
+    if not pipeline.summary or state.status != "completed" or pipeline.ends_early:
+        return ""
+    ref = state.artifact(pipeline.stages[-1].products[0].contract)
+    try:
+        document = artifacts.read(files, ref) if ref is not None else {}
+    except Unusable:
+        return ""  # `verify` names what is wrong with it
+    known = {"task": state.task_id, "request": brief(state.request, 120), "pipeline": pipeline.name}
+    return brief(summed_up(pipeline.summary, document, known), 300)
 
 
 def _title_and_lines(part: Part | None, document: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:

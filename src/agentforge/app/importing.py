@@ -112,7 +112,7 @@ def checked(
             f"These do: {', '.join(takers)}." if takers else "",
         )
     contract = catalog.contract(name)
-    document = _without_ours(contract, given.document)
+    document = without_ours(contract, given.document)
     inputs = {other.part: other.document for other in others if other is not given}
     subject = Subject(document, given.part, inputs, place.request, place.files, place.read)
     if wrong := artifact_problems(contract, document, subject, final=False):
@@ -154,7 +154,7 @@ def tree_place(site: Site, tree: str, request: str) -> InputPlace:
     return InputPlace(request, frozenset(entry.path for entry in git.ls_tree(tree)), read)
 
 
-def _without_ours(contract: Contract, document: Mapping[str, Json]) -> dict[str, Json]:
+def without_ours(contract: Contract, document: Mapping[str, Json]) -> dict[str, Json]:
     """The document without what only an engine says: it is said anew."""
     schema: Any = contract.document["schema"]
     ours = {name for name, node in schema.items() if node.get("filled") == "only"}

@@ -13,7 +13,7 @@ from agentforge.app.tasks import OpenTask
 from agentforge.app.world import suggested_for
 from agentforge.catalog.modes import mode_named
 from agentforge.core.errors import UsageError
-from agentforge.core.inputs import ChangeModel, Message
+from agentforge.core.inputs import ChangeModel, ChangeWait, Message
 from agentforge.core.state import State
 from agentforge.store.user.consents import consent, consented
 
@@ -39,14 +39,16 @@ def model_change(task: OpenTask, spec: str, notice: Callable[[str], None]) -> Ch
     return ChangeModel(spec, person(), price)
 
 
-def resume_with(change: ChangeModel | None) -> Messages:
-    """What puts a halted task back to work, after the change."""
+def resume_with(change: ChangeModel | None, *, no_wait: bool = False) -> Messages:
+    """What puts a halted task back to work, after the changes: another model, or no waiting for a quota."""
 
     def messages(state: State, length: int) -> Sequence[tuple[str, Message]]:
-        after = resume_where_halted(state, length)
-        if change is None or change.model == state.model:
-            return after
-        return ((f"model/{length}", change), *after)
+        before: list[tuple[str, Message]] = []
+        if no_wait and state.max_wait_s:
+            before.append((f"wait/{length}", ChangeWait(0, person())))
+        if change is not None and change.model != state.model:
+            before.append((f"model/{length}", change))
+        return (*before, *resume_where_halted(state, length))
 
     return messages
 

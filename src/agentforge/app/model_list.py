@@ -1,6 +1,7 @@
 """The models of a user: of each tier, of each provider, and who would be asked for a role."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from agentforge.app.answering import Answering
 from agentforge.app.models_config import committed_catalogue, models_config
@@ -9,11 +10,11 @@ from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS, Tier
 from agentforge.models.base import ModelTrouble, Request
 from agentforge.models.known.local import installed_all, lists, propose
-from agentforge.models.known.providers import Provider
 from agentforge.models.known.tiers import is_tier, split
 from agentforge.models.known.windows import window_of
 from agentforge.models.router import CONFIGURE, Candidate
 from agentforge.store.site import home_path
+from agentforge.store.user.keys import KeySource
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,15 @@ class ProviderState:
 
     name: str
     host: str
-    key: str
-    """Where its key is from."""
-    state: str
+    key_source: KeySource | None
+    """Where its key is from; None: it has none."""
+    key_env: str | None
+    """The variable that its key can be in; None: it needs no key."""
+    state: Literal["not_tested", "ready", "no_model", "unreachable"]
+    models: tuple[str, ...] = ()
+    """What a server on this machine has."""
+    trouble: str = ""
+    """What was in the way of asking it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +80,23 @@ def provider_states(config: Answering) -> list[ProviderState]:
     rows = []
     for name, provider in config.providers.items():
         found = seen.get(name)
-        state = (
-            "not tested; see `agentforge models test`"
-            if found is None
-            else found.trouble or _installed(found.names)
+        key = config.keys.find(provider.name, provider.key_env)
+        row = ProviderState(
+            name,
+            provider.host,
+            key.source if key else None,
+            provider.key_env if provider.needs_key or key else None,
+            "not_tested",
         )
-        rows.append(ProviderState(name, provider.host, _key(config, provider), state))
+        if found is not None:
+            state: Literal["ready", "no_model"] = "ready" if found.names else "no_model"
+            row = replace(
+                row,
+                state="unreachable" if found.trouble else state,
+                models=found.names,
+                trouble=found.trouble,
+            )
+        rows.append(row)
     return rows
 
 
@@ -122,15 +140,3 @@ def _tier_of(role: str) -> Tier:
             f"There is no role {role!r}.", f"The roles are {', '.join(sorted(names))}; a tier works too."
         )
     return catalog.role(role).tier
-
-
-def _installed(names: tuple[str, ...]) -> str:
-    more = ", …" if len(names) > 8 else ""
-    return f"has {', '.join(names[:8])}{more}" if names else "has no model"
-
-
-def _key(config: Answering, provider: Provider) -> str:
-    found = config.keys.find(provider.name, provider.key_env)
-    if found is None:
-        return f"{provider.key_env} is not set" if provider.needs_key else "none needed"
-    return f"from {provider.key_env}" if found.source == "environment" else f"from the {found.source}"

@@ -85,7 +85,7 @@ def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Model
         if other.ok:
             way = (
                 f"It can reply by {reply_format}: set `providers: {{{model.provider.name}: {{reply: "
-                f"{reply_format}}}}}` in config.yaml."
+                f"{reply_format}}}}}` in your config.yaml."
             )
             return replace(tried, sentence=f"{tried.sentence} {way}")
     return tried

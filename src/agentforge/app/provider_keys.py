@@ -35,7 +35,7 @@ def find_provider(name: str) -> Provider:
     if name not in known:
         raise UsageError(
             f"{name[:80]!r} is not a provider.",
-            f"Known: {', '.join(known)}; add others under `providers:` in config.yaml.",
+            f"Known: {', '.join(known)}; add others under `providers:` in your config.yaml.",
         )
     return known[name]
 

@@ -1,11 +1,11 @@
 """How a task stands: its branch, what it changed, its proof and its document, read from git and its files."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.activities.verify_seal import Sealed, read_seal, signature_finding
-from agentforge.app.deliverable import Deliverable, changes_files, read_deliverable
+from agentforge.app.deliverable import Deliverable, changes_files, read_deliverable, sum_up
 from agentforge.app.tasks import OpenTask
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
@@ -36,6 +36,8 @@ class TaskReport:
     """Who signed it, as this reader may believe it."""
     lines: tuple[Lines, ...] = ()
     """What the branch changes, by path."""
+    summary: str = ""
+    """What it hands over, in the sentence of its pipeline."""
 
 
 def report(task: OpenTask) -> TaskReport:
@@ -49,9 +51,11 @@ def report(task: OpenTask) -> TaskReport:
     if changes_files(state.pipeline):
         seal = state.delivered.seal if state.delivered else ""
         signature = signature_of(task)
-        return TaskReport(state, branch, tip, stat, evidence, seal=seal, signature=signature, lines=lines)
-    deliverable = read_deliverable(files, state)
-    return TaskReport(state, branch, tip, stat, evidence, changes_nothing=True, deliverable=deliverable)
+        found = TaskReport(state, branch, tip, stat, evidence, seal=seal, signature=signature, lines=lines)
+    else:
+        document = read_deliverable(files, state)
+        found = TaskReport(state, branch, tip, stat, evidence, changes_nothing=True, deliverable=document)
+    return replace(found, summary=sum_up(files, state))
 
 
 def read_seal_of(task: OpenTask) -> Sealed | None:

@@ -29,6 +29,7 @@ from agentforge.store.user.keys import KeyStore
 from agentforge.store.user.repositories import repository_at
 from agentforge.system import strict_yaml
 from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
+from agentforge.system.durations import parse_duration
 from agentforge.system.git.repository import Git
 from agentforge.system.visible import one_line
 from agentforge.system.yaml_places import line_of
@@ -37,7 +38,7 @@ from agentforge.tools.roots import Root, read_roots
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
 USER_KEYS = (
     *("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python"),
-    *("keep", "notify"),
+    *("keep", "notify", "max_wait"),
 )
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
@@ -88,6 +89,8 @@ class Own:
     """Whether code of repositories may run behind weak walls."""
     notify: Mapping[str, Any] = field(default_factory=dict)
     """How a person wants to be told that a task waits or is over."""
+    max_wait_s: int = 6 * 3600
+    """How long a provider whose quota is used up is waited for, before the person is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +185,7 @@ def read_project_settings(git: Git, base: str) -> dict[str, Any]:
         raise UsageError(
             f"{SETTINGS_FILE}:{line_of(text, ('python',))}: python: "
             f"{one_line(python[:80])!r} is not a version.",
-            'Write one, such as `python: "3.12"`; only your own config.yaml can name a program by its path.',
+            'Write one, such as `python: "3.12"`; only your config.yaml can name a program by its path.',
         )
     refuse_users_words(value, SETTINGS_FILE, text, USER_KEYS)
     return check_settings(value, SETTINGS_FILE, text)
@@ -306,5 +309,6 @@ def _read_own(path: Path) -> tuple[dict[str, Any], Own]:
         KeepLimits(**theirs.get("keep", {})),
         walls.get("weak") == "allow",
         theirs.get("notify", {}),
+        Own().max_wait_s if "max_wait" not in theirs else parse_duration(theirs["max_wait"]) or 0,
     )
     return shared, own

@@ -17,7 +17,7 @@ from agentforge.system.canon import digest_value
 from agentforge.system.visible import one_line
 from agentforge.system.yaml_places import line_of
 
-_OWN_FILE = "your own config.yaml"
+_OWN_FILE = "your config.yaml"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,28 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from agentforge.catalog.contracts import problems
-from agentforge.catalog.extends import KINDS, PACKAGED
-from agentforge.catalog.load import Catalog, says_nothing
+from agentforge.catalog.contracts import compile_contract, problems
+from agentforge.catalog.extends import KINDS, PACKAGED, Kind
+from agentforge.catalog.faults import placed
+from agentforge.catalog.load import DOCUMENTS, Catalog, says_nothing
 from agentforge.catalog.orchestration import FILES
 from agentforge.core.errors import UsageError
 from agentforge.system import strict_yaml
 
 Folder = Literal["agents", "pipelines", "contracts", "stages", "tools", "orchestration"]
 FOLDERS: tuple[Folder, ...] = (*KINDS, "orchestration")
+
+PLACES: Mapping[str, str] = {
+    "repositories": "repos.yaml",
+    "feedback": "feedback.yaml",
+    "iteration_context": "the iteration_context of a step",
+    "dependencies": "the dependencies of a specification",
+}
+"""Files beside the catalogue that can be checked too: what each counts as, by the key that it begins with."""
 
 _OWN_NAME: Mapping[Folder, tuple[str, ...]] = {
     "agents": ("agent", "role"),
@@ -24,6 +34,20 @@ _OWN_NAME: Mapping[Folder, tuple[str, ...]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class FileVerdict:
+    """What is to be said of one file among the others of its project."""
+
+    wrong: tuple[str, ...] = ()
+    """Its own mistakes, each as `file:line: key: what is wrong`."""
+    warnings: tuple[str, ...] = ()
+    """What it says to no effect."""
+    kept: tuple[str, ...] = ()
+    """What it leaves to the packaged file whose place it takes."""
+    elsewhere: tuple[str, ...] = ()
+    """Mistakes of the other files, which were left aside."""
+
+
 def place_of(path: PurePath, text: str) -> str:
     """Where in a repository this file belongs: by the folder it is in, else by what it says."""
     folder = next((folder for folder in FOLDERS if path.parent.name == folder), None)
@@ -32,6 +56,8 @@ def place_of(path: PurePath, text: str) -> str:
     said: object = strict_yaml.load(text, str(path))
     if not isinstance(said, dict):
         raise UsageError(f"{path}: is not a mapping.")
+    if len(said) == 1 and (key := str(next(iter(said)))) in PLACES:
+        return PLACES[key]
     guessed = _folder(said)
     if guessed is None:
         raise UsageError(
@@ -54,31 +80,80 @@ def examples() -> dict[str, str]:
     }
 
 
-def file_faults(others: Mapping[str, str], place: str, text: str) -> list[str]:
-    """Every mistake of a file among the other files of its project, each as `file:line: key: what is
-    wrong`.
+def judge_file(others: Mapping[str, str], place: str, text: str) -> FileVerdict:
+    """One file as its project would have it: alone, and in every lane that it reaches. Other files that are
+    broken themselves are named apart, and not held against it.
     """
     if says_nothing(text):
-        return []
+        return FileVerdict()
+    if place in PLACES.values():
+        return FileVerdict(tuple(_document_faults(place, text)))
+    files, elsewhere = _without_broken({**others, place: text}, place)
     try:
-        catalog = Catalog.packaged().with_overrides({**others, place: text})
+        catalog = Catalog.packaged().with_overrides(files)
     except UsageError as error:
-        return [str(error)]
-    found = re.fullmatch(r"\.agentforge/(\w+)/(\w+)\.yaml", place)
-    kind = next((kind for kind in KINDS if found and kind == found[1]), None)
-    if kind is not None and found is not None and (wrong := catalog.faults(kind, found[2])):
-        return wrong
-    before = _lane_faults(Catalog.packaged().with_overrides(others))
-    return [fault for fault in _lane_faults(catalog) if fault not in before]
+        return FileVerdict((str(error),), elsewhere=elsewhere)
+    kind, name = _named(place)
+    if kind is not None and (wrong := catalog.faults(kind, name)):
+        return FileVerdict(tuple(wrong), elsewhere=elsewhere)
+    rest = {path: other for path, other in files.items() if path != place}
+    before = _lane_faults(Catalog.packaged().with_overrides(rest))
+    now = _lane_faults(catalog)
+    wrong = [fault for fault in now if fault not in before]
+    elsewhere = (*elsewhere, *(fault for fault in now if fault in before))
+    if wrong or kind is None:
+        return FileVerdict(tuple(wrong), elsewhere=elsewhere)
+    return FileVerdict((), tuple(catalog.warnings(kind, name)), catalog.kept(kind, name), elsewhere)
 
 
-def file_warnings(others: Mapping[str, str], place: str, text: str) -> list[str]:
-    """What a file without faults says to no effect, each as `file:line: key: what`."""
+def _document_faults(place: str, text: str) -> list[str]:
+    """What is wrong with a file that is no catalogue file and has a contract."""
+    key = next(key for key, known in PLACES.items() if known == place)
+    said: object = strict_yaml.load(text, place)
+    packaged = Catalog.packaged()
+    if key in DOCUMENTS:
+        contract = packaged.contract(DOCUMENTS[key])
+    else:  # one field of what says the requirements
+        documents = [packaged.document("contracts", name) for name in sorted(packaged.names("contracts"))]
+        field = next(each["schema"][key] for each in documents if each.get("part") == "requirements")
+        head = {"contract": key, "version": "1.0", "description": place}
+        contract = compile_contract({**head, "schema": {key: {**field, "required": True}}}, place)
+    return [
+        placed(UsageError(f"{place}: {fault}."), {place: text}).sentence
+        for fault in problems(contract, said, final=True)
+    ]
+
+
+def _without_broken(files: Mapping[str, str], place: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The files without those beside `place` that are broken themselves, and what is wrong with these."""
+    found, elsewhere = dict(files), []
+    while (broken := _first_broken(found, place)) is not None:
+        path, faults = broken
+        elsewhere += faults
+        del found[path]
+    return found, tuple(elsewhere)
+
+
+def _first_broken(files: Mapping[str, str], place: str) -> tuple[str, list[str]] | None:
+    others = [path for path in files if path != place]
+    try:
+        catalog = Catalog.packaged().with_overrides(files)
+    except UsageError as error:
+        path = next((path for path in others if str(error).startswith(f"{path}:")), None)
+        return None if path is None else (path, [str(error)])
+    for path in others:
+        kind, name = _named(path)
+        faults = catalog.faults(kind, name) if kind is not None and (kind, name) in catalog.overrides else []
+        # What is wrong because of the file in question is told of that one.
+        if own := [fault for fault in faults if fault.startswith(f"{path}:")]:
+            return path, own
+    return None
+
+
+def _named(place: str) -> tuple[Kind | None, str]:
     found = re.fullmatch(r"\.agentforge/(\w+)/(\w+)\.yaml", place)
     kind = next((kind for kind in KINDS if found and kind == found[1]), None)
-    if kind is None or found is None or says_nothing(text):
-        return []
-    return Catalog.packaged().with_overrides({**others, place: text}).warnings(kind, found[2])
+    return kind, found[2] if found else ""
 
 
 def policy_faults(name: str, document: object) -> list[str]:

@@ -13,6 +13,7 @@ import jsonschema_rs
 
 from agentforge.catalog.dialect import check_schema, compile_schema
 from agentforge.catalog.faults import did_you_mean
+from agentforge.catalog.rule_words import nearest_rule
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import PARTS, PREDICATES, Part, Predicate, part_of
 from agentforge.core.reply import Json
@@ -97,7 +98,7 @@ def compile_contract(document: object, source: str) -> Contract:
     if foreign := [rule for rule in rules if rule not in PREDICATES]:
         raise UsageError(
             f"{source}: validation names {str(foreign[0])!r}, which is no predicate"
-            f"{did_you_mean(str(foreign[0]), PREDICATES)}; known: {', '.join(PREDICATES)}."
+            f"{nearest_rule(str(foreign[0]))}; known: {', '.join(PREDICATES)}."
         )
     schema = check_schema(document.get("schema"), source)
     contract = Contract(

@@ -20,6 +20,12 @@ alone.
 COMPOSED = frozenset({"apply_patch", "move_file"})
 """Tools that create, change and delete: whoever has one has all three."""
 
+_USUAL_FOLDERS: Mapping[str, frozenset[str]] = {
+    "{tests}": frozenset({"tests/**", "tests/**/*"}),
+    "{docs}": frozenset({"docs/**", "docs/**/*"}),
+}
+"""How somebody writes it who does not use the name for the repository's own layout."""
+
 _SWITCHES = ("reverts", "needs_environment", "verifying")
 _FLOORS, _CEILINGS = ("minimum", "min_length", "min_items"), ("maximum", "max_length", "max_items")
 
@@ -65,7 +71,7 @@ def lost_proof(base: Sequence[Document], stages: Sequence[Document]) -> list[str
 
 def _proof(stages: Sequence[Document]) -> Iterator[tuple[tuple[str, ...], str]]:
     for stage in stages:
-        readers = stage.get("reviewers", ()) if stage.get("review_mode", "blocking") == "blocking" else ()
+        readers = _bound_readers(stage)
         for item in stage["produces"]:
             phase = item["phase"]
             yield (
@@ -106,16 +112,16 @@ def _wider(base: Document, result: Document) -> Iterator[str]:
     writers = [*WRITERS] if COMPOSED & set(allowed) else [name for name in allowed if name in WRITERS]
     if not writers:
         return
-    closed = {pattern for patterns in now.values() for pattern in _closed(patterns)}
+    closed = {pattern for patterns in now.values() for pattern in closed_patterns(patterns)}
     for tool, patterns in before.items():
-        kept = _closed(now.get(tool, "")) if tool in writers else closed
-        for pattern in _closed(patterns):
+        kept = closed_patterns(now.get(tool, "")) if tool in writers else closed
+        for pattern in closed_patterns(patterns):
             if pattern not in kept:
                 yield f"drops the path limit {pattern} of {tool}"
     for tool in writers:
-        open_before, open_now = _open(before, tool), _open(now, tool)
+        open_before, open_now = open_patterns(before, tool), open_patterns(now, tool)
         if open_before and (
-            wider := [pattern for pattern in open_now or ["**"] if pattern not in open_before]
+            wider := [pattern for pattern in open_now or ["**"] if not _inside(pattern, open_before)]
         ):
             yield (
                 f"lets {tool} write {wider[0]}, and the base only {', '.join(open_before)}; narrow "
@@ -123,14 +129,23 @@ def _wider(base: Document, result: Document) -> Iterator[str]:
             )
 
 
-def _open(limits: Mapping[str, str], tool: str) -> list[str]:
+def open_patterns(limits: Mapping[str, str], tool: str) -> list[str]:
+    """Where a tool may write: its own places, else those of the others."""
     own = [pattern for pattern in _split(limits.get(tool, "")) if not pattern.startswith("!")]
     return own or [
         pattern for patterns in limits.values() for pattern in _split(patterns) if not pattern.startswith("!")
     ]
 
 
-def _closed(patterns: str) -> list[str]:
+def _inside(pattern: str, places: Sequence[str]) -> bool:
+    """Whether a place is one of these; the usual folder of what stands in braces is inside of it."""
+    return pattern in places or any(
+        stands_for in places and pattern in usual for stands_for, usual in _USUAL_FOLDERS.items()
+    )
+
+
+def closed_patterns(patterns: str) -> list[str]:
+    """What a limit closes."""
     return [pattern for pattern in _split(patterns) if pattern.startswith("!")]
 
 
@@ -150,8 +165,22 @@ def _of_stage(base: Document, result: Document) -> Iterator[str]:
     for key in _SWITCHES:
         if base.get(key) and not result.get(key):
             yield f"{key}: cannot be switched off"
-    if base.get("reviewers") and base.get("review_mode", "blocking") == "blocking":
-        yield from _of_panel(base["reviewers"], result)
+    if _optional(base) != _optional(result):
+        yield "optional_reviewers: says other reviewers than the base, which alone can"
+    if readers := _bound_readers(base):
+        yield from _of_panel(readers, result)
+
+
+def _bound_readers(stage: Document) -> list[str]:
+    """The reviewers of a stage who can block and must stay."""
+    if stage.get("review_mode", "blocking") != "blocking":
+        return []
+    return [name for name in stage.get("reviewers", ()) if name not in _optional(stage)]
+
+
+def _optional(stage: Document) -> Sequence[str]:
+    found: Sequence[str] = stage.get("optional_reviewers", ())
+    return sorted(found)
 
 
 def _of_panel(readers: Sequence[str], result: Document) -> Iterator[str]:

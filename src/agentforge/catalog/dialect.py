@@ -156,11 +156,11 @@ def types_of(node: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def without_effect(properties: Mapping[str, Any], value: object, where: str = "") -> Iterator[str]:
-    """The keys of a valid value that nothing acts on yet. One that is `false` asks for nothing."""
+    """The keys of a valid value that nothing acts on yet. One that is false or empty asks for nothing."""
     given = value if isinstance(value, dict) else {}
     for name, node in properties.items():
         said = given.get(name)
-        if said in (None, False):
+        if said in (None, False, [], {}):
             continue
         if node.get("no_effect_yet"):
             yield f"{where}{name}"

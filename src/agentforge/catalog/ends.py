@@ -52,6 +52,13 @@ def required_from_outside(template: Mapping[str, Any]) -> list[str]:
     return [item["contract"] for item in template.get("requires_external", {}).values()]
 
 
+def shown_what_is_required(template: Mapping[str, Any], stage: Document) -> Document:
+    """A stage that is shown what its pipeline cannot begin without: everybody works on that."""
+    needs = stage.get("requires", [])
+    more = [name for name in required_from_outside(template) if name not in needs]
+    return {**stage, "requires": [*needs, *more]} if more else stage
+
+
 def taken_from_outside(template: Mapping[str, Any]) -> list[str]:
     """The contracts that may be handed in."""
     accepted = [item["contract"] for item in template.get("accepts_external", {}).values()]

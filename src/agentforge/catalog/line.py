@@ -9,6 +9,7 @@ from agentforge.catalog.extends import Document
 from agentforge.catalog.modes import Mode
 from agentforge.catalog.policies import read_policy
 from agentforge.catalog.roles import Role
+from agentforge.catalog.summaries import template_text
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import ARBITER, LANES, GateName, Part, stage_from_json
 
@@ -24,7 +25,7 @@ _ABOUT_WORDS: frozenset[GateName] = frozenset({"contracts", "review"})
 Parts: TypeAlias = Callable[[str], Part | None]
 """What a contract is to the work."""
 
-_NOT_RULES = frozenset({"prompt", "description", "purpose"})
+_NOT_RULES = frozenset({"prompt", "description", "purpose", "optional_reviewers"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,14 @@ class Line:
         }
         rises = {} if self.rises is None else {"rises": self.rises}
         settled = {"mode": mode.name, "writes": mode.writes and self.changes_files}
-        goes_on = template.get("continuation", {}).get("next_pipeline")
-        after = {"continues_with": goes_on} if goes_on else {}
+        goes_on = template.get("continuation", {})
+        sums_up = template["exit"].get("summary_template")
+        told = {
+            "continues_with": goes_on.get("next_pipeline"),
+            "continue_prompt": goes_on.get("prompt"),
+            "summary": template_text(sums_up) if sums_up else None,
+        }
+        after = {key: value for key, value in told.items() if value}
         return {**kept, **rises, **settled, "goal": template["goal_type"], **self.ends, **after}
 
     @property
@@ -132,6 +139,8 @@ def with_panel(stage: Document, roles: Mapping[str, Role], source: str, parts: P
     if (author := stage["role"]) is not None:
         whole |= {"role_version": roles[author].version, "tier": roles[author].tier}
     whole.pop("arbiter", None)
+    if left := [name for name in stage.get("optional_reviewers", ()) if name not in named]:
+        whole["left_out"] = left
     if named:
         whole["reviewers"] = [_reviewer(roles[name], source, parts) for name in named]
         whole["gates"] = stage["gates"] if "review" in stage["gates"] else [*stage["gates"], "review"]

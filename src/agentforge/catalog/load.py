@@ -12,10 +12,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
+from agentforge.catalog.completed import WholeFile, completed
 from agentforge.catalog.contracts import Contract, compile_contract, problems
 from agentforge.catalog.demands import lost, lost_proof, too_free
 from agentforge.catalog.dialect import without_effect
-from agentforge.catalog.ends import Ends, cut, required_from_outside
+from agentforge.catalog.ends import Ends, cut, required_from_outside, shown_what_is_required
 from agentforge.catalog.extends import KINDS, PACKAGED, Document, Kind, Written, built, merged
 from agentforge.catalog.faults import placed
 from agentforge.catalog.line import (
@@ -38,9 +39,15 @@ from agentforge.catalog.rules import (
     CATALOG_RULES,
     condition_problems,
     ends_problems,
+    idle_readers,
     known_names,
     lane_problems,
     rise_problem,
+    summary_problems,
+    undeclared_tools,
+    unjudged_rules,
+    with_rules_of_roles,
+    without_undeclared_tools,
 )
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import ENTRY, Part, part_of, pipeline_from_json
@@ -55,10 +62,26 @@ META: Mapping[Kind, str] = {
 }
 """The contract that files of a kind are valid under. Contracts themselves are checked by the dialect."""
 
+DOCUMENTS: Mapping[str, str] = {
+    "repositories": "repositories",
+    "feedback": "iteration_feedback",
+    "iteration_context": "iteration_context",
+}
+"""Files beside the catalogue that have a contract, by the key that they begin with."""
+
 OWN_CONTRACTS = frozenset(
-    {*META.values(), "settings", "user_settings", "stage_config", *(f"{name}_policy" for name in POLICIES)}
+    {
+        *META.values(),
+        "settings",
+        "user_settings",
+        "stage_config",
+        *DOCUMENTS.values(),
+        *(f"{name}_policy" for name in POLICIES),
+    }
 )
-"""Contracts about our own files; a project cannot replace them."""
+"""Contracts about our own files. A project cannot replace them; it can only ask more of its roles, stages,
+pipelines and tools.
+"""
 
 WHOLE_LINE = Ends()
 """From the first stage to the last, with nothing handed in."""
@@ -104,7 +127,7 @@ class Catalog:
                     f"{path}: a file here is named in lower case with underscores, and ends in .yaml."
                 )
             kind = next(kind for kind in KINDS if kind == place[1])
-            if kind == "contracts" and name[1] in OWN_CONTRACTS:
+            if kind == "contracts" and name[1] in OWN_CONTRACTS - {*META.values()}:
                 raise UsageError(
                     f"{path}: this contract is about AgentForge's own files and cannot be replaced.",
                     "Remove the file.",
@@ -138,11 +161,13 @@ class Catalog:
             if kind == "contracts" or "more like this" not in first.next_step:
                 return [str(first)]
             source, texts = self._source(kind, name), self._texts(kind, name)
-            wrong = self._wrong(
-                kind, known_names(kind, built(name, lambda wanted: self._file(kind, wanted), kind).document)
-            )
+            wrong = self._wrong(kind, self._complete(kind, name, self._built(kind, name)).document, own=True)
             return [placed(UsageError(f"{source}: {each}."), texts).sentence for each in wrong]
         return []
+
+    def kept(self, kind: Kind, name: str) -> tuple[str, ...]:
+        """What a project's valid file leaves to the packaged one whose place it takes."""
+        return self._complete(kind, name, self._built(kind, name)).kept
 
     def warnings(self, kind: Kind, name: str) -> list[str]:
         """What a project's valid file says to no effect, each with its line and key."""
@@ -151,12 +176,19 @@ class Catalog:
         document, texts = self.document(kind, name), self._texts(kind, name)
         schema: Any = _meta(self.root, kind).document["schema"]
         idle = [f"{key}: has no effect yet" for key in without_effect(schema, document)]
+        if kind == "agents":
+            idle += [
+                f"{name} is offered to nobody until .agentforge/tools/{name}.yaml declares it"
+                for name in undeclared_tools(self._built(kind, name), self.names)
+            ]
+            idle += idle_readers(document, [self.document("stages", each) for each in self.names("stages")])
         own = {part for text in texts.values() for place in places(text) for part in place.path}
         source = self._source(kind, name)
         return [
             placed(UsageError(f"{source}: {line}."), texts).sentence
             for line in idle
-            if line.partition(":")[0].rpartition(".")[2] in own  # what a base says is not this file's
+            if "offered" in line
+            or line.partition(":")[0].rpartition(".")[2] in own  # a base speaks for itself
         ]
 
     def contract(self, name: str) -> Contract:
@@ -198,7 +230,9 @@ class Catalog:
             "higher": higher,
             "roles": {name: self.document("agents", name) for line in lines for name in line.roles},
             "contracts": {
-                name: self.document("contracts", name) for line in lines for name in line.contracts()
+                name: with_rules_of_roles(self.document("contracts", name), lines)
+                for line in lines
+                for name in line.contracts()
             },
             "prompts": {stage: text for line in lines for stage, text in line.prompts().items()},
             "review_prompts": reviews,
@@ -214,6 +248,14 @@ class Catalog:
         if own:  # a task without such tools keeps what it always kept
             resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
         return ResolvedPipeline(resolved)
+
+    def stage_called(self, name: str) -> str:
+        """The name of the stage that a person means: its own, or another word for it."""
+        known = self.names("stages")
+        if name in known:
+            return name
+        found = (each for each in sorted(known) if self.document("stages", each).get("alias") == name)
+        return next(found, name)
 
     def stages_of(self, template: Mapping[str, Any], lane: str) -> list[Document]:
         """The stages of a lane, with what the lane changes in their definitions."""
@@ -233,14 +275,21 @@ class Catalog:
             *lane_problems(pipeline, line.roles),
             *ends_problems(template["exit"], entries_of(template, lane), own),
         ]
-        if wrong := wrong or self._lost_proof(template["name"], lane, own):
+        wrong = wrong or self._lost_proof(template["name"], lane, own) or self._unjudged(line)
+        if wrong:
             raise UsageError(f"{source}: {wrong[0]}.")
         return line if ends in (usual, WHOLE_LINE) else self._cut(template, lane, own, ends, adds)
+
+    def _unjudged(self, line: Line) -> list[str]:
+        rules = {name: self.document("contracts", name).get("validation") or [] for name in line.contracts()}
+        own = frozenset(name for kind, name in self.overrides if kind == "agents")
+        return [*unjudged_rules(line, rules, own)]
 
     def _cut(
         self, template: Mapping[str, Any], lane: str, own: list[Document], ends: Ends, adds: str | None
     ) -> Line:
         source = f"{self._source('pipelines', template['name'])}: lane {lane}"
+        own = [shown_what_is_required(template, stage) for stage in own]
         part = cut(template, own, ends, lambda: self._stage({"name": ENTRY}, source), self._part)
         added = None if adds is None else self._stage({"name": adds}, f"{source}: {adds}")
         stages = part.stages if added is None else with_added(part.stages, added, self._part)
@@ -253,13 +302,15 @@ class Catalog:
         base = self.document("stages", entry["name"])
         stage = merged(base, _without(entry, _ENTRY_KEYS), source)
         self._validate("stages", entry["name"], stage, source)
+        if "skip_if" in stage:
+            stage = {**stage, "skip_if": self.orchestration.skips(entry["name"], stage["skip_if"])}
         return {**stage, **{key: entry[key] for key in sorted(_KEPT_KEYS) if key in entry}}
 
     def _validate(self, kind: Kind, name: str, document: Document, source: str) -> None:
         if kind == "contracts":
             own_name: object = compile_contract(document, source).name
         else:
-            if wrong := self._wrong(kind, document):
+            if wrong := self._wrong(kind, document, own=(kind, name) in self.overrides):
                 raise UsageError(
                     f"{source}: {wrong[0]}.", f"{len(wrong) - 1} more like this." if len(wrong) > 1 else ""
                 )
@@ -267,14 +318,21 @@ class Catalog:
         if own_name != name:
             raise UsageError(f"{source}: calls itself {own_name!r}; a file is named after what it holds.")
 
-    def _wrong(self, kind: Kind, document: Document) -> list[str]:
-        meta = _meta(self.root, kind)
+    def _meta(self, kind: Kind) -> Contract:
+        """What a project's own files of a kind are held against: the project may ask more of them."""
+        own = ("contracts", META.get(kind, "")) in self.overrides
+        return self.contract(META[kind]) if own else _meta(self.root, kind)
+
+    def _wrong(self, kind: Kind, document: Document, *, own: bool) -> list[str]:
+        meta = self._meta(kind) if own else _meta(self.root, kind)
         wrong = problems(meta, document, final=True)
         for rule in () if wrong else meta.rules:
             wrong += CATALOG_RULES[rule](kind, document, self.names)
-        return wrong or list(
-            tool_problems(document) if kind == "tools" else condition_problems(kind, document)
-        )
+        if wrong:
+            return wrong
+        if kind == "pipelines":
+            wrong += summary_problems(document["pipeline"])
+        return [*wrong, *(tool_problems(document) if kind == "tools" else condition_problems(kind, document))]
 
     def _whole(self, kind: Kind, name: str) -> Document:
         """A file with what it extends, valid, and no looser than the packaged ones it builds on or stands
@@ -282,13 +340,33 @@ class Catalog:
         """
         source = self._source(kind, name)
         reference = name if (kind, name) in self.overrides else PACKAGED + name
-        document = known_names(kind, built(reference, lambda wanted: self._file(kind, wanted), kind).document)
+        document = self._complete(kind, name, self._built(kind, reference)).document
         self._validate(kind, name, document, source)
         for above, base in self._bases(kind, name):
             held = self._as_packaged(document) if kind == "stages" else document
             if wrong := lost(kind, base, held) or self._freer(kind, base, document):
                 raise UsageError(f"{source}: {wrong[0]}; an override may only add to what `{above}` demands.")
-        return self._seated(name, document) if kind == "stages" else document
+        match kind:
+            case "stages":
+                return self._seated(name, document)
+            case "agents":
+                return without_undeclared_tools(document, self.names)
+            case "pipelines" | "contracts" | "tools":
+                return document
+
+    def _built(self, kind: Kind, reference: str) -> Document:
+        """A file with what it extends, and with everything under its own name."""
+        return known_names(kind, built(reference, lambda wanted: self._file(kind, wanted), kind).document)
+
+    def _complete(self, kind: Kind, name: str, document: Document) -> WholeFile:
+        """A project's file with what it leaves to the packaged one whose place it takes."""
+        if (kind, name) not in self.overrides or "extends" in self._file(kind, name).document:
+            return WholeFile(document)
+        shipped = Catalog(self.root)
+        if name not in shipped.names(kind):
+            return WholeFile(document)
+        about_files = kind == "contracts" and name in META.values()
+        return completed(kind, shipped.document(kind, name), document, same_types=about_files)
 
     def _seated(self, name: str, stage: Document) -> Document:
         """A stage with the roles that the project's orchestration gives it."""

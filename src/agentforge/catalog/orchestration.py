@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from agentforge.catalog.contracts import Contract, problems
 from agentforge.catalog.extends import Document, Kind, merged
 from agentforge.catalog.faults import placed
+from agentforge.catalog.rules import CONTRACT_ALIASES
+from agentforge.core.conditions import NOTHING_OWED, condition_problem, narrowed
 from agentforge.core.errors import UsageError
 from agentforge.system import strict_yaml
 
@@ -13,7 +15,12 @@ FOLDER = ".agentforge/orchestration/"
 FILES = (f"{FOLDER}stage_config.yaml", f"{FOLDER}pipeline.yaml")
 """Two names of the same: the second wraps its stages in `pipeline:`."""
 
-_KEYS = {"primary": "role"}
+_KEYS = {"primary": "role", "prerequisites": "requires", "output_contract": "produces"}
+"""Our own names of what the file calls otherwise."""
+
+
+_OF_OTHERS = frozenset({"prerequisites", "output_contract", "skippable_if"})
+"""Keys that do not simply replace the stage's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +36,23 @@ class Orchestration:
     def over(self, name: str, stage: Document) -> Document:
         """A stage with what the file says about it."""
         said = (self.stages or {}).get(name)
-        return (
-            stage
-            if said is None
-            else merged(stage, {_KEYS.get(key, key): value for key, value in said.items()}, self.source)
-        )
+        if said is None:
+            return stage
+        plain = {_KEYS.get(key, key): value for key, value in said.items() if key not in _OF_OTHERS}
+        given = [_named(contract) for contract in said.get("prerequisites", ())]
+        if more := [contract for contract in given if contract not in stage.get("requires", ())]:
+            plain["+requires"] = more
+        makes = [item["contract"] for item in stage["produces"]]
+        if (output := _named(said.get("output_contract", makes[0]))) not in makes:
+            raise self.wrong(name, "produces", f"{output} is not what this stage makes: {', '.join(makes)}")
+        return merged(stage, plain, self.source)
+
+    def skips(self, name: str, skip_if: str) -> str:
+        """When nobody works in a stage that would be skipped on this condition: never in a case that the
+        file does not name.
+        """
+        may = (self.stages or {}).get(name, {}).get("skippable_if")
+        return skip_if if may is None else narrowed(skip_if, f"({may}) OR {' OR '.join(NOTHING_OWED)}")
 
     def wrong(self, stage: str, key: str, problem: str) -> UsageError:
         """A mistake in what is said about a stage; `key` is the one of the stage's definition."""
@@ -76,10 +95,26 @@ def read_orchestration(
                     f"{', '.join(sorted(names('stages')))}."
                 )
             )
-        for key in ("primary", "reviewers", "+reviewers"):
-            for role in [said[key]] if key == "primary" and key in said else said.get(key, []):
-                if role not in names("agents"):
-                    raise read.wrong(
-                        stage, key, f"there is no role {role}; there are {', '.join(sorted(names('agents')))}"
-                    )
+        _check_names(read, stage, said, names)
     return Orchestration(source, text, value["stages"], read.prefix)
+
+
+def _check_names(
+    read: Orchestration, stage: str, said: Document, names: Callable[[Kind], Collection[str]]
+) -> None:
+    """Refuses what is said about a stage if it names something that there is not."""
+    if reason := condition_problem(said.get("skippable_if", "never")):
+        raise read.wrong(stage, "skippable_if", reason)
+    for contract in said.get("prerequisites", ()):
+        if _named(contract) not in names("contracts"):
+            raise read.wrong(stage, "requires", f"there is no contract {contract}")
+    for key in ("primary", "reviewers", "+reviewers"):
+        for role in [said[key]] if key == "primary" and key in said else said.get(key, []):
+            if role not in names("agents"):
+                raise read.wrong(
+                    stage, key, f"there is no role {role}; there are {', '.join(sorted(names('agents')))}"
+                )
+
+
+def _named(contract: str) -> str:
+    return CONTRACT_ALIASES.get(contract, contract)

@@ -25,6 +25,8 @@ POLICIES = (
     "named",
     "places",
     "review_prompts",
+    "rules",
+    "summaries",
     "superseding",
     "wording",
 )

@@ -9,7 +9,7 @@ from typing import Any
 from agentforge.catalog.contracts import Contract
 from agentforge.catalog.policies import read_policy
 from agentforge.catalog.roles import Role
-from agentforge.core.pipeline import Predicate, Stage
+from agentforge.core.pipeline import Pipeline, Predicate, Stage
 
 
 @cache
@@ -25,9 +25,11 @@ def system_prompt(
     contracts: Sequence[Contract],
     instructions: str = "",
     wording: Mapping[str, Any] | None = None,
+    flow: str = "",
 ) -> str:
     """Who works, by which rules, towards what, and what to do in this stage. `contracts` are what the role is
-    asked for; they and the tools are described where they are offered, and nowhere else.
+    asked for; they and the tools are described where they are offered, and nowhere else. `flow` tells who
+    works before and after (`flow_of`).
     """
     wording = wording or packaged_wording()
     words = {
@@ -39,7 +41,7 @@ def system_prompt(
         "limits": _list(f"{tool} {_places(paths)}" for tool, paths in role.path_constraints.items()),
         "judged": _judged(role, contracts, wording["rules"]),
         "stage": stage.name,
-        "flow": _flow(role, stage),
+        "flow": flow,
         "told": instructions.strip(),
     }
     parts = [_filled(part, words) for part in wording["parts"]]
@@ -82,10 +84,42 @@ def _verified(role: Role, contracts: Sequence[Contract]) -> list[Predicate]:
     return [name for name in role.must_verify if len(role.outputs) == 1 or name in rules]
 
 
-def _flow(role: Role, stage: Stage) -> str:
-    lines = []
-    if role.receives_from and stage.requires:
-        lines.append(f"You build on the work of: {', '.join(role.receives_from)}.")
-    if role.hands_off_to:
-        lines.append(f"Your work goes to: {', '.join(role.hands_off_to)}.")
+def flow_of(pipeline: Pipeline, stage: Stage, *, reads: bool = False) -> str:
+    """Who works before and after a stage in this pipeline, as its role is told; with `reads`, as a reviewer of
+    the stage's work is told.
+    """
+    if reads:
+        return f"You read the work of: {pipeline.stage(stage.name).role}.\n"
+    at = pipeline.index(stage.name)
+    makers = [
+        earlier.role
+        for earlier in pipeline.stages[:at]
+        if earlier.role not in (None, stage.role)
+        and any(product.contract in stage.requires for product in earlier.products)
+    ]
+    lines = [f"You build on the work of: {_named(makers)}."] if makers else []
+    if stage.reviewers and not stage.makes("review"):
+        lines.append(f"It is read by: {_named(reader.role for reader in stage.reviewers)}.")
+    after = _after(pipeline.stages[at + 1 :])
+    if after:
+        lines.append(f"Your work goes to: {_named(after)}.")
+    elif at + 1 < len(pipeline.stages):
+        lines.append("Nobody works on it after you: the engine checks it and hands it over.")
+    else:
+        lines.append("Your work ends this task: a person reads it.")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _after(stages: Sequence[Stage]) -> list[str]:
+    """The roles that may get the work next: one that may be skipped, and whoever comes after it."""
+    found: list[str] = []
+    for stage in stages:
+        if stage.role is not None:
+            found.append(stage.role)
+            if not stage.skip_if:
+                break
+    return found
+
+
+def _named(roles: Iterable[str | None]) -> str:
+    return ", ".join(dict.fromkeys(role for role in roles if role is not None))

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from agentforge.core.pipeline import PREDICATES, Predicate, Tier
+from agentforge.catalog.rule_words import predicate_named
+from agentforge.core.pipeline import Predicate, Tier
 
 RESERVED_TOOLS = frozenset({"deploy", "commit"})
 """Names that nothing can run: merging and releasing are a person's."""
 
-_OTHER_NAMES: Mapping[str, Predicate] = {
-    "requirement_coverage": "every_requirement_has_test",
-    "conformance_pass": "conformance_passing",
-}
+
+USUAL_TIER: Tier = "generation"
+"""Of a role that does not say what kind of model it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,6 @@ class Role:
     must_verify: tuple[Predicate, ...]
     constraints: tuple[str, ...]
     stage: str | None
-    receives_from: tuple[str, ...]
-    hands_off_to: tuple[str, ...]
 
 
 def role_from_json(value: Mapping[str, Any]) -> Role:
@@ -49,7 +47,7 @@ def role_from_json(value: Mapping[str, Any]) -> Role:
         name=agent["role"],
         version=agent["version"],
         display_name=agent["display_name"],
-        tier=cast("Tier", agent["tier"]),
+        tier=cast("Tier", agent.get("tier", USUAL_TIER)),
         description=identity["description"].strip(),
         expertise=tuple(identity["expertise"]),
         thinking_style=identity["thinking_style"].strip(),
@@ -62,8 +60,6 @@ def role_from_json(value: Mapping[str, Any]) -> Role:
         ),
         constraints=tuple(value["constraints"]),
         stage=orchestration["stage"],
-        receives_from=tuple(orchestration.get("receives_from", ())),
-        hands_off_to=tuple(orchestration.get("hands_off_to", ())),
     )
 
 
@@ -84,8 +80,3 @@ def verifications_of(value: Mapping[str, Any]) -> list[tuple[str, object]]:
         else [{item: True} if isinstance(item, str) else item for item in found]
     )
     return [(str(name), wanted) for part in parts for name, wanted in part.items()]
-
-
-def predicate_named(name: str) -> Predicate | None:
-    """The predicate behind a name of `must_verify`."""
-    return name if name in PREDICATES else _OTHER_NAMES.get(name)

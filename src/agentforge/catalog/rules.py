@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import Any, TypeAlias
 
 from agentforge.catalog.extends import Document, Kind
 from agentforge.catalog.faults import did_you_mean
+from agentforge.catalog.line import Line
 from agentforge.catalog.own_tools import PACKAGED_TOOLS
-from agentforge.catalog.roles import RESERVED_TOOLS, Role, outputs_of, predicate_named, verifications_of
-from agentforge.core.conditions import ALIASES, FACTS, KNOWN_FACTS, condition_problem, facts_in, holds
-from agentforge.core.pipeline import CHECK_NAMES, GATE_NAMES, PARTS, PREDICATES, Pipeline, Predicate, Stage
+from agentforge.catalog.roles import RESERVED_TOOLS, Role, outputs_of, verifications_of
+from agentforge.catalog.rule_words import nearest_rule, predicate_named, with_predicates
+from agentforge.catalog.summaries import template_problem
+from agentforge.core.conditions import KNOWN_FACTS, condition_problem, facts_in, goes_beyond
+from agentforge.core.pipeline import CHECK_NAMES, GATE_NAMES, PARTS, GateName, Pipeline, Predicate, Stage
 
 CONTRACT_ALIASES: Mapping[str, str] = {"deliverable": "implementation"}
 """Other names that stages and pipelines may call a contract by."""
@@ -28,13 +30,38 @@ def _tools_do_not_overlap(_kind: Kind, value: Mapping[str, Any], names: Names) -
         yield f"{name} is both allowed and forbidden"
     for name in sorted(set(allowed) & RESERVED_TOOLS):
         yield f"{name} is reserved: no role can be allowed it"
-    for name in sorted(set(allowed) - PACKAGED_TOOLS - set(names("tools"))):
-        yield (
-            f"{name} is allowed, and there is no such tool: none comes with AgentForge, and no "
-            f"tools/{name}.yaml declares it"
-        )
+    for name in undeclared_tools(value, names):
+        if near := did_you_mean(name, {*PACKAGED_TOOLS, *names("tools")}):
+            yield f"{name} is allowed, and there is no such tool{near}"
     for name in sorted(set(tools.get("path_constraints", {})) - set(allowed)):
         yield f"path_constraints limits {name}, which is not an allowed tool"
+
+
+def undeclared_tools(role: Mapping[str, Any], names: Names) -> list[str]:
+    """The tools that a role may use as soon as the project declares them."""
+    known = {*PACKAGED_TOOLS, *names("tools")}
+    return [name for name in role["capabilities"]["tools"]["allowed"] if name not in known]
+
+
+def without_undeclared_tools(role: Mapping[str, Any], names: Names) -> Document:
+    """A role with the tools that there are: what nobody declares is offered to nobody."""
+    tools, missing = role["capabilities"]["tools"], undeclared_tools(role, names)
+    if not missing:
+        return dict(role)
+    there = {**tools, "allowed": [name for name in tools["allowed"] if name not in missing]}
+    return {**role, "capabilities": {**role["capabilities"], "tools": there}}
+
+
+def idle_readers(role: Mapping[str, Any], stages: Sequence[Document]) -> Iterator[str]:
+    """Readings that a role tells of and no stage has."""
+    name, said = role["agent"]["role"], role["orchestration"]
+    read = {(stage["role"], reader) for stage in stages for reader in stage.get("reviewers", ())}
+    of_all = {stage["role"] for stage in stages if stage.get("returns_to")}  # who reads whatever was built
+    told = [("reviewed_by", (name, reader), reader) for reader in said.get("reviewed_by", ())]
+    told += [("reviews", (author, name), author) for author in said.get("reviews", ())]
+    for key, pair, other in told:
+        if pair not in read and pair[1] not in of_all:
+            yield f"orchestration.{key}: {other}: no stage has this reading; its `reviewers` say who reads"
 
 
 def _output_contract_exists(kind: Kind, value: Mapping[str, Any], names: Names) -> Iterator[str]:
@@ -56,7 +83,7 @@ def _output_contract_exists(kind: Kind, value: Mapping[str, Any], names: Names) 
 def _verifications_exist(_kind: Kind, value: Mapping[str, Any], _names: Names) -> Iterator[str]:
     for name, wanted in verifications_of(value):
         if predicate_named(name) is None:
-            yield f"must_verify names {name}, which is no predicate{did_you_mean(name, PREDICATES)}"
+            yield f"must_verify names {name}, which is no predicate{nearest_rule(name)}"
         elif wanted not in (True, "100%"):
             yield f"must_verify.{name} is {wanted!r}; write true, or leave it out"
 
@@ -107,6 +134,66 @@ CATALOG_RULES: Mapping[Predicate, Rule] = {
 }
 
 
+JUDGED: Mapping[Predicate, GateName] = {
+    "all_tests_fail": "red",
+    "no_implementation_exists": "red",
+    "all_tests_pass": "green",  # and once more at delivery
+    "conformance_passing": "green",
+    "no_regressions": "green",
+    "test_lock_held": "green",
+    "type_check_pass": "green",
+    "complexity_acceptable": "quality",
+    "no_code_smells": "quality",
+    "coverage_acceptable": "quality",
+    "deployment_ready": "delivery",
+}
+"""Rules of what the engine ran, with the gate that judges each: no artifact can meet them by what it says."""
+
+_RUNS_IT_AGAIN: Mapping[GateName, GateName] = {"green": "delivery"}
+"""A gate that judges by a run of its own what another one judged."""
+
+
+def unjudged_rules(
+    line: Line, rules: Mapping[str, Sequence[str]], own_roles: Collection[str]
+) -> Iterator[str]:
+    """Rules of a stage's artifacts, or of a project's own role in it, that none of its gates would judge:
+    they would hold of anything. `rules` has those of each contract.
+    """
+    for stage in line.stages:
+        for item in stage["produces"]:
+            contract = item["contract"]
+            role = _of_role(line, stage, contract) if stage["role"] in own_roles else ()
+            asked = {*rules[contract], *role}
+            for rule, gate in JUDGED.items():
+                judges = {gate, _RUNS_IT_AGAIN.get(gate, gate)}
+                if rule in asked and judges.isdisjoint(stage["gates"]):
+                    who = contract if rule in rules[contract] else stage["role"]
+                    yield (
+                        f"{who} in {stage['name']} asks for {rule}, which the gate {gate} judges, and the "
+                        "stage does not have that gate"
+                    )
+
+
+def with_rules_of_roles(contract: Document, lines: Sequence[Line]) -> Document:
+    """A contract with what the roles that hand it in must verify, too."""
+    own = contract.get("validation") or []
+    asked = [
+        rule
+        for line in lines
+        for stage in line.stages
+        if any(item["contract"] == contract["contract"] for item in stage["produces"])
+        for rule in _of_role(line, stage, contract["contract"])
+        if rule not in JUDGED and rule not in own
+    ]
+    return {**contract, "validation": [*own, *dict.fromkeys(asked)]} if asked else contract
+
+
+def _of_role(line: Line, stage: Document, contract: str) -> Sequence[Predicate]:
+    """What the role of a stage must verify of its one artifact; one of several says it of none."""
+    role = line.roles.get(stage["role"]) if stage["role"] is not None else None
+    return role.must_verify if role is not None and role.outputs == (contract,) else ()
+
+
 def all_entries(template: Mapping[str, Any]) -> list[Document]:
     """Every mention of a stage in a template, lane after lane."""
     return [
@@ -116,13 +203,18 @@ def all_entries(template: Mapping[str, Any]) -> list[Document]:
 
 
 def known_names(kind: Kind, document: Document) -> Document:
-    """The same with each contract under its own name. A malformed part stays as it is: the meta-contract will
-    say so.
+    """The same with each contract and each rule under its own name. A malformed part stays as it is: the
+    meta-contract will say so.
     """
     match kind:
         case "stages" | "pipelines":
             return {key: _renamed(value, key) for key, value in document.items()}
-        case "agents" | "contracts" | "tools":
+        case "contracts":
+            return {
+                key: with_predicates(value) if key == "validation" else value
+                for key, value in document.items()
+            }
+        case "agents" | "tools":
             return document
 
 
@@ -146,19 +238,11 @@ def condition_problems(kind: Kind, value: Mapping[str, Any]) -> Iterator[str]:
                 foreign = [word for word in facts_in(part[key]) if word not in KNOWN_FACTS]
                 yield f"{key}: {reason}{did_you_mean(foreign[0], KNOWN_FACTS) if foreign else ''}"
                 return
-    if kind == "stages" and (facts := _skips_too_much(value)) is not None:
+    facts = goes_beyond(value.get("skip_if", ""), value.get("skippable_if", "")) if kind == "stages" else None
+    if facts is not None:
         may = value.get("skippable_if", "never")
         case = f"when {' and '.join(facts)} holds" if facts else "always"
         yield f"skip_if: `{value['skip_if']}` skips {value['name']} {case}; it may be skipped only if `{may}`"
-
-
-def _skips_too_much(stage: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The first state of affairs in which a stage is skipped that may not be."""
-    wanted, may = stage.get("skip_if", ""), stage.get("skippable_if", "")
-    named = {ALIASES.get(word, word) for word in (*facts_in(wanted), *facts_in(may))}
-    facts = [fact for fact in FACTS if fact in named]  # no other one makes a difference
-    cases = [case for size in range(len(facts) + 1) for case in combinations(facts, size)]
-    return next((case for case in cases if holds(wanted, case) and not holds(may, case)), None)
 
 
 def lane_problems(pipeline: Pipeline, roles: Mapping[str, Role]) -> Iterator[str]:
@@ -239,6 +323,13 @@ def _panel_problems(stage: Stage) -> Iterator[str]:
         yield f"{stage.name} names a reviewer twice"
     if stage.role in {*readers, *([stage.arbiter.role] if stage.arbiter else [])}:
         yield f"{stage.name} is reviewed by its own author, {stage.role}"
+
+
+def summary_problems(template: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with how a pipeline sums up what it hands over."""
+    said = template["exit"].get("summary_template")
+    if said is not None and (reason := template_problem(said)):
+        yield f"pipeline.exit.summary_template: {reason}"
 
 
 def ends_problems(

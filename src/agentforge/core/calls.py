@@ -16,8 +16,10 @@ from agentforge.core.events import (
     AskTicketed,
     Discarded,
     TaskFailed,
+    WaitEnded,
+    WaitLimitChanged,
 )
-from agentforge.core.inputs import AskQueued, AskStarted, AskTrouble, TroubleKind
+from agentforge.core.inputs import AskQueued, AskStarted, AskTrouble, ChangeWait, TroubleKind
 from agentforge.core.pending import holds, pending
 from agentforge.core.state import State
 from agentforge.core.values import Amount, Question, ReplyDigest
@@ -25,7 +27,10 @@ from agentforge.core.values import Amount, Question, ReplyDigest
 ASK_TRIES = 3
 """How often one call is tried before a person is asked."""
 LONGEST_WAIT_S = 600
-"""A provider that asks for a longer pause than this is a person's affair."""
+"""A provider that asks for a longer pause than this has no quota left for now."""
+QUOTA_PAUSES = (60, 300, 900, 1800, 3600)
+"""Seconds before a provider is asked again whose quota is used up, where it does not say how long."""
+_REFUSALS: frozenset[TroubleKind] = frozenset({"quota", "rate_limit"})
 _ANOTHER = "with `agentforge continue --model PROVIDER:NAME`"
 _MENDING: Mapping[TroubleKind, str] = MappingProxyType(
     {
@@ -109,7 +114,14 @@ def trouble(own: RunDecisions, given: AskTrouble, key: str) -> str:
     lost = _unaccounted(own.state, key, maybe_billed=given.maybe_billed)
     wait = given.retry_after_s or 0
     retry = given.retryable and own.run.troubles + 1 < ASK_TRIES and wait <= LONGEST_WAIT_S
-    own.tell(AskFailed(own.id, key, given.kind, given.message, lost, retry, wait if retry else 0))
+    if not retry and (pause := _quota_pause(own, given)) is not None:
+        retry, wait = True, pause
+    until = given.at + wait if retry and wait and given.at else 0
+    failed = AskFailed(
+        own.id, key, given.kind, given.message, lost, retry, wait if retry else 0, given.at, until
+    )
+    waited = given.at - own.run.refused.since if own.run.refused is not None else 0
+    own.tell(failed)
     if retry:
         return f"the provider did not answer ({given.kind}); trying again"
     if given.kind == "script":
@@ -117,7 +129,32 @@ def trouble(own: RunDecisions, given: AskTrouble, key: str) -> str:
         own.all.move("failed")
         return given.message
     advice = _MENDING.get(given.kind, given.advice)
-    return escalate(own.all, "model", Question(given.message, given.options, advice), run=own.id)
+    text = f"{given.message} It was waited for {waited // 60} minutes." if waited >= 60 else given.message
+    return escalate(own.all, "model", Question(text, given.options, advice), run=own.id)
+
+
+def _quota_pause(own: RunDecisions, given: AskTrouble) -> int | None:
+    """How long to wait for a provider that refuses for lack of quota; None: it is not waited for, or not any
+    longer.
+    """
+    told, limit = given.retry_after_s, own.state.max_wait_s
+    if given.kind not in _REFUSALS or not given.at or (told is None and given.kind != "quota"):
+        return None
+    pause = QUOTA_PAUSES[min(own.run.troubles, len(QUOTA_PAUSES) - 1)] if told is None else max(1, told)
+    since = own.run.refused.since if own.run.refused is not None else given.at
+    return pause if given.at + pause - since <= limit else None
+
+
+def change_wait(decisions: Decisions, given: ChangeWait) -> str:
+    """Another limit from here on. Whoever waits longer than that asks a person now."""
+    decisions.tell(WaitLimitChanged(given.max_wait_s, given.by))
+    for run in decisions.state.runs:
+        refused = run.refused
+        if run.point == "pause" and refused is not None and refused.until - refused.since > given.max_wait_s:
+            decisions.tell(WaitEnded(run.id))
+            question = Question(refused.text, ("retry", "abort"), _MENDING["quota"])
+            return escalate(decisions, "model", question, run=run.id)
+    return f"a provider is waited for up to {given.max_wait_s} s"
 
 
 def _unaccounted(state: State, key: str, *, maybe_billed: bool) -> Amount:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from itertools import combinations
 from typing import Literal, get_args
 
 Fact = Literal[
@@ -20,6 +21,9 @@ FACTS: tuple[Fact, ...] = get_args(Fact)
 PROVIDED: Mapping[str, Fact] = {"requirements": "spec_provided", "tests": "tests_provided"}
 """What holds where this part of the work was handed in."""
 
+NOTHING_OWED: tuple[Fact, ...] = ("no_test_owed", "only_tests")
+"""What holds where a request owes nothing of a stage, so that there is nothing to work on."""
+
 ALIASES: Mapping[str, str] = {
     "external_spec_provided": "spec_provided",
     "external_tests_provided": "tests_provided",
@@ -32,6 +36,7 @@ KNOWN_FACTS: tuple[str, ...] = (*FACTS, *ALIASES, *_CONSTANTS)
 """Every name that a condition may use."""
 
 _OPERATORS = frozenset({"AND", "OR", "NOT", "(", ")"})
+_OR = re.compile(r"\bOR\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\s*([()]|[A-Za-z_]+)")
 
 
@@ -58,6 +63,20 @@ def held(text: str, facts: Collection[str]) -> str:
     """What a true condition rests on: those of its facts that hold, else its own words."""
     known = [name for word in facts_in(text) if (name := ALIASES.get(word, word)) in facts]
     return ", ".join(dict.fromkeys(known)) or text
+
+
+def narrowed(text: str, may: str) -> str:
+    """The alternatives of a condition that hold only where `may` does; empty where there is none."""
+    alternatives = [text] if "(" in text else _OR.split(text.strip())
+    return " OR ".join(each.strip() for each in alternatives if goes_beyond(each, may) is None)
+
+
+def goes_beyond(text: str, may: str) -> tuple[str, ...] | None:
+    """The first state of affairs in which a condition holds and `may` does not; None where there is none."""
+    named = {ALIASES.get(word, word) for word in (*facts_in(text), *facts_in(may))}
+    facts = [fact for fact in FACTS if fact in named]  # no other one makes a difference
+    cases = (case for size in range(len(facts) + 1) for case in combinations(facts, size))
+    return next((case for case in cases if holds(text, case) and not holds(may, case)), None)
 
 
 class _Reader:

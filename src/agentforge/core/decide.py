@@ -8,15 +8,22 @@
 from dataclasses import dataclass
 from typing import assert_never
 
-from agentforge.core.calls import answered, driver_started, landing, lose, queued, sending, trouble, was_late
+from agentforge.core.calls import (
+    answered,
+    driver_started,
+    landing,
+    lose,
+    queued,
+    sending,
+    trouble,
+    was_late,
+)
 from agentforge.core.decisions import (
     Decisions,
     RunDecisions,
     budget_question,
     confuse,
-    enter,
     escalate,
-    remaining,
     take_place,
 )
 from agentforge.core.effects import Await, Effect, Judge
@@ -32,7 +39,6 @@ from agentforge.core.events import (
     WorkspacePrepared,
 )
 from agentforge.core.inputs import (
-    Abort,
     Acted,
     ActionLeaving,
     Answered,
@@ -43,7 +49,6 @@ from agentforge.core.inputs import (
     Assembled,
     BaselineFailed,
     BaselineReady,
-    ChangeModel,
     CheckRan,
     CommitMade,
     Create,
@@ -52,15 +57,14 @@ from agentforge.core.inputs import (
     Elapsed,
     Input,
     Judged,
-    NoteDefect,
+    Message,
     Outcome,
     OwedAgain,
     Parked,
     Prepared,
-    Resolution,
-    Resume,
     Unclassified,
 )
+from agentforge.core.iterating import leave
 from agentforge.core.machine import OUTCOMES, TERMINAL, check_place
 from agentforge.core.pending import pending
 from agentforge.core.people import hear
@@ -69,7 +73,7 @@ from agentforge.core.runs import WORKER
 from agentforge.core.state import State
 from agentforge.core.steps import acted, checked, leaving
 from agentforge.core.values import Amount, OfRun, Question
-from agentforge.core.verdicts import accepted, judged
+from agentforge.core.verdicts import accepted, begin, judged
 
 MAX_FLAGGED = 200
 """More places than that, and the repository is about such text."""
@@ -94,6 +98,8 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
 
 
 def _meaning(decisions: Decisions, given: Input, key: str) -> str:
+    if isinstance(given, Message):
+        return hear(decisions, given)
     match given:
         case Create():
             return _create(decisions, given)
@@ -103,8 +109,6 @@ def _meaning(decisions: Decisions, given: Input, key: str) -> str:
             return confuse(
                 decisions, f"{effect} is owed again, and its outcome is on record", _run_of(decisions, effect)
             )
-        case Resolution() | Resume() | Abort() | ChangeModel() | NoteDefect():
-            return hear(decisions, given)
         case AskStarted():
             return sending(decisions, given, key)
         case AskQueued():
@@ -220,7 +224,7 @@ def _of_run(own: RunDecisions, given: Outcome, key: str) -> str:  # noqa: C901, 
         case CommitMade():
             return accepted(own, given)
         case DeliveryMade(branch, commit, evidence, kept, seal):
-            own.tell(TaskDelivered(branch, commit, evidence, kept, seal))
+            own.tell(leave(own), TaskDelivered(branch, commit, evidence, kept, seal))
             own.all.move("completed")
             return "branch and evidence are in place"
         case Unclassified(what):
@@ -245,13 +249,7 @@ def _prepared(decisions: Decisions, given: Prepared) -> str:
     decisions.move("running")
     state, own = decisions.state, decisions.of(WORKER)
     if state.worker is None:
-        stage = remaining(state)
-        owed = {product.contract for product in stage.products}
-        given_in = tuple(
-            item.ref for item in state.imports if item.ref.contract in owed and not state.accepted
-        )
-        enter(own, stage, state.tree, drafts=given_in)
-        return "the worktree is ready"
+        return begin(own)
     if given.human_commit:
         return edited_by_hand(own, given)
     take_place(decisions, own.stage)

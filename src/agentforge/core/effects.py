@@ -56,6 +56,14 @@ class Pause(OfRun):
     key: str
     seconds: int
     uses: Uses = "nothing"
+    until: int = 0
+    """When it is over, in seconds since 1970: whoever takes it up later waits for the rest. 0: `seconds`
+    after it began.
+    """
+
+    def left(self, now: float) -> float:
+        """How long to wait at this moment. A clock that was set back makes it no longer."""
+        return max(0.0, min(float(self.seconds), self.until - now)) if self.until else float(self.seconds)
 
 
 @dataclass(frozen=True, slots=True)

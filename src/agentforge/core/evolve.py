@@ -15,9 +15,11 @@ from agentforge.core.events import (
     Escalated,
     Event,
     ExternalArtifactImported,
+    IterationEvent,
     LaneRaised,
     ModelChanged,
     Moved,
+    OtherTaskEvent,
     RedReopened,
     Resolved,
     Resumed,
@@ -25,11 +27,13 @@ from agentforge.core.events import (
     TaskAborted,
     TaskCreated,
     TaskDelivered,
-    TaskEvent,
     TaskFailed,
+    WaitLimitChanged,
     WorkspacePrepared,
 )
-from agentforge.core.evolve_run import evolve_run, landed, next_try, with_branch, with_run
+from agentforge.core.evolve_calls import landed, next_try
+from agentforge.core.evolve_iteration import evolve_iteration, handed_over
+from agentforge.core.evolve_run import evolve_run, with_branch
 from agentforge.core.machine import TERMINAL, check_move
 from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
@@ -45,10 +49,12 @@ def replay(events: tuple[Event, ...] | list[Event]) -> State:
 
 def evolve(state: State, event: Event) -> State:
     """The next state. Total over events; the one illegal input is an illegal move."""
+    if isinstance(event, IterationEvent):
+        return evolve_iteration(state, event)
     return evolve_run(state, event) if isinstance(event, OfRun) else _evolve_task(state, event)
 
 
-def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR0912  # one arm per event
+def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, PLR0912  # one arm per event
     match event:
         case TaskCreated(spec):
             return _created(state, spec)
@@ -82,13 +88,15 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
         case RedReopened(_, why):
             return replace(state, reopening=why, reopenings=(*state.reopenings, why))
         case TaskDelivered():
-            return replace(with_branch(state, event), delivered=event, runs=())
+            return handed_over(with_branch(state, event), event)
         case Escalated(escalation):
             return replace(state, escalations=(*state.escalations, escalation))
         case Resolved():
             return _resolved(state, event)
         case BudgetRaised(budget):
             return replace(state, budget=budget)
+        case WaitLimitChanged(max_wait_s):
+            return replace(state, max_wait_s=max_wait_s)
         case ModelChanged(model, _, price):
             return replace(state, model=model, price=price, prices=())
         case DefectNoted(note):
@@ -143,11 +151,12 @@ def _rested(run: Run) -> Run:
     """A person came by: the provider gets all its tries again, no pause is left to wait for, and what the
     role said before may now be the right thing to say.
     """
-    return replace(run, troubles=0, said=(), point="ask" if run.point == "pause" else run.point)
+    return replace(run, troubles=0, refused=None, said=(), point="ask" if run.point == "pause" else run.point)
 
 
 def _discarded(state: State, event: Discarded) -> State:
     """A call that was in flight is over, and its run gets another one."""
     flight = state.flight(event.key)
     after = replace(landed(state, event.key), spent=state.spent.plus(event.cost))
-    return after if flight is None else with_run(after, next_try(state.find(flight.run)))
+    tried = next_try(state.find(flight.run)) if flight is not None else None
+    return after if tried is None else after.with_run(tried)

@@ -5,6 +5,7 @@ from typing import assert_never
 from agentforge.core.events import (
     ActionLeft,
     ActionsPerformed,
+    ArtifactEdited,
     AskAnswered,
     AskFailed,
     AskLost,
@@ -21,16 +22,19 @@ from agentforge.core.events import (
     RunEvent,
     StageAccepted,
     StageEntered,
+    StageReopened,
     StepClosed,
     StepOpened,
     TaskDelivered,
     WaitEnded,
 )
+from agentforge.core.evolve_calls import MAX_SAID, evolve_call
+from agentforge.core.evolve_iteration import by_hand
 from agentforge.core.machine import point_after
 from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
-from agentforge.core.state import Accepted, Flight, State
-from agentforge.core.values import ActionDigest, Amount, Opened, ReplyDigest
+from agentforge.core.state import Accepted, State
+from agentforge.core.values import ActionDigest, Opened, ReplyDigest
 
 MAX_TRIED = 200
 """How many lines of what went wrong are kept."""
@@ -38,8 +42,6 @@ MAX_WORKING = 48
 """How many opened places are kept."""
 MAX_SEEN = 256
 """How many marks of actions are kept."""
-MAX_SAID = 400
-"""How many marks of replies, and of what came of them, are kept: no stage comes near it."""
 MAX_RECENT = 3
 """How many of the last steps are shown."""
 
@@ -53,48 +55,35 @@ def evolve_run(state: State, event: RunEvent) -> State:  # noqa: C901, PLR0912  
             return _opened(state, event)
         case ContextAssembled(run, ref, tokens, flagged=flagged):
             own = replace(state.run_of(run), point=point_after(event), context=ref, context_tokens=tokens)
-            return _with(state, own, flagged=(*state.flagged, *flagged))
-        case AskSent(run, key, _, model, reserved, delivery=delivery):
-            return replace(state, flights=(*state.flights, Flight(key, reserved, run, model, delivery)))
-        case AskTicketed(_, key, ticket):
-            flights = (replace(item, ticket=ticket) if item.key == key else item for item in state.flights)
-            return replace(state, flights=tuple(flights))
-        case AskPromoted(run, key, unaccounted):
-            tried = next_try(state.find(run))
-            return _ended(state, key, unaccounted, tried and replace(tried, hurried=True))
-        case AskLost(run, key, reserved):
-            return _ended(state, key, reserved, next_try(state.find(run)))
-        case AskFailed(run, key, _, _, unaccounted, retry, wait_s):
-            tried = next_try(state.find(run))
-            point = point_after(event, second=not retry)
-            tried = tried and replace(tried, point=point, troubles=tried.troubles + 1, wait_s=wait_s)
-            return _ended(state, key, unaccounted, tried)
-        case AskAnswered():
-            return _answered(state, event)
-        case WaitEnded(run):
-            return _with(state, replace(state.run_of(run), point=point_after(event)))
+            return state.with_run(own, flagged=(*state.flagged, *flagged))
+        case (
+            AskSent() | AskTicketed() | AskPromoted() | AskLost() | AskFailed() | AskAnswered() | WaitEnded()
+        ):
+            return evolve_call(state, event)
         case ActionLeft(run, number=number):
             own = state.run_of(run)
-            return _with(state, replace(own, left=(*own.left, number)))
+            return state.with_run(replace(own, left=(*own.left, number)))
         case ActionsPerformed():
             return _performed(state, event)
         case Checked(run, check):
             own = state.run_of(run)
             good = state.tree if check.status == "passed" else own.good_tree
-            return _with(state, replace(own, check=check, good_tree=good))
+            return state.with_run(replace(own, check=check, good_tree=good))
         case StepClosed():
             return _closed(state, event)
+        case ArtifactEdited() | StageReopened():
+            return by_hand(state, event)
         case GateOpened(run):
             own = replace(state.run_of(run), point=point_after(event), gate=0, judged=(), finals=())
-            return _with(state, own)
+            return state.with_run(own)
         case GateJudged():
             return _judged(state, event)
         case HandedIn(run):
-            return _with(state, replace(state.run_of(run), point=point_after(event)))
+            return state.with_run(replace(state.run_of(run), point=point_after(event)))
         case Reverted(run, tree, reasons):
             own = state.run_of(run)
             undone = f"{own.stage}: {reasons[0] if reasons else 'it made something worse'}"
-            return _with(state, replace(own, check=None), tree=tree, reverts=(*state.reverts, undone))
+            return state.with_run(replace(own, check=None), tree=tree, reverts=(*state.reverts, undone))
         case AttemptFailed(_, report):
             return replace(state, failures=(*state.failures, report))
         case StageAccepted():
@@ -114,16 +103,6 @@ def with_branch(state: State, event: StageAccepted | TaskDelivered) -> State:
     kept = tuple(dict.fromkeys((*state.branches_kept, *event.kept)))
     at = event.seal or event.commit if isinstance(event, TaskDelivered) else event.commit
     return replace(state, branch=name, branch_at=at, branches_kept=kept)
-
-
-def with_run(state: State, run: Run | None) -> State:
-    """The state with this run as it is now. One that is not under way any more stays away."""
-    return state if run is None else _with(state, run)
-
-
-def _with(state: State, run: Run, **more: object) -> State:
-    runs = tuple(run if item.id == run.id else item for item in state.runs)
-    return replace(state, runs=runs, **more)  # type: ignore[arg-type]  # fields of the state, by name
 
 
 def _alone(state: State, run: Run) -> tuple[Run, ...]:
@@ -168,6 +147,7 @@ def _opened(state: State, event: StepOpened) -> State:
         steps=own.steps + 1,
         asks=0,
         troubles=0,
+        refused=None,
         hurried=False,
         gate=0,
         judged=(),
@@ -206,7 +186,7 @@ def _performed(state: State, event: ActionsPerformed) -> State:
         acts=(*own.acts, event.ref)[-MAX_RECENT:],
     )
     versions = {**dict(state.versions), **{item.contract: item.version for item in event.artifacts}}
-    return _with(state, own, tree=event.tree, versions=tuple(sorted(versions.items())))
+    return state.with_run(own, tree=event.tree, versions=tuple(sorted(versions.items())))
 
 
 def _with_more(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
@@ -231,46 +211,11 @@ def _closed(state: State, event: StepClosed) -> State:
         mistakes=own.mistakes + 1 if event.mistake else 0,
         recent=(*own.recent, line)[-MAX_RECENT:],
     )
-    return _with(state, closed)
+    return state.with_run(closed)
 
 
 def _digest(item: ActionDigest) -> str:
     return item.label if item.ok else f"{item.label} ({item.mistake or 'failed'})"
-
-
-# ------------------------------------------------------------------ calls
-
-
-def landed(state: State, key: str) -> State:
-    """The call with this key is in flight no more."""
-    return replace(state, flights=tuple(item for item in state.flights if item.key != key))
-
-
-def next_try(run: Run | None) -> Run | None:
-    """The next call of this step has a key of its own."""
-    return run and replace(run, asks=run.asks + 1)
-
-
-def _ended(state: State, key: str, unaccounted: Amount, run: Run | None) -> State:
-    """A call came to nothing. A run that is not under way any more leaves nothing but its bill."""
-    after = landed(state, key)
-    return with_run(replace(after, unaccounted=after.unaccounted.plus(unaccounted)), run)
-
-
-def _answered(state: State, event: AskAnswered) -> State:
-    own, reply = state.run_of(event.run), event.reply
-    counts = {**dict(state.answers), own.label: state.answered(own.label) + 1}
-    mark = f"{state.tree}:{reply.ref}"
-    said = (*own.said, mark)[-MAX_SAID:]
-    return _with(
-        state,
-        replace(own, point=point_after(event), reply=reply, troubles=0, said=said, again=mark in own.said),
-        flights=tuple(item for item in state.flights if item.key != event.key),
-        answers=tuple(sorted(counts.items())),
-        spent=state.spent.plus(reply.cost),
-        unpriced=state.unpriced + (not reply.priced),
-        cached_tokens=state.cached_tokens + reply.usage.cached_tokens,
-    )
 
 
 # ------------------------------------------------------------------ gates
@@ -279,7 +224,7 @@ def _answered(state: State, event: AskAnswered) -> State:
 def _judged(state: State, event: GateJudged) -> State:
     own = state.run_of(event.run)
     if event.status in ("split", "unread"):
-        return _with(state, replace(own, rounds=own.rounds + 1))
+        return state.with_run(replace(own, rounds=own.rounds + 1))
     if event.status != "passed":
         again = replace(own, rounds=own.rounds + 1, gate=0, judged=())
         after = replace(state, runs=_alone(state, again))
@@ -305,13 +250,14 @@ def _judged(state: State, event: GateJudged) -> State:
         judged=(*own.judged, (event.gate, event.ref)),
         finals=event.finals or own.finals,
     )
-    return _with(state, passed)
+    return state.with_run(passed)
 
 
 def _accepted(state: State, event: StageAccepted) -> State:
     own = state.run_of(event.run)
     state = with_branch(state, event)
-    done = Accepted(event.stage, event.tree, event.commit, event.finals, own.judged, own.skipped)
+    about = (own.judged, own.skipped, event.approved_by, own.drafts)
+    done = Accepted(event.stage, event.tree, event.commit, event.finals, *about)
     stage = state.pipeline.stage(event.stage)
     # Tests alone settle nothing that was said of the code.
     tests_only = stage.proves_red and not stage.makes("change") and not stage.reviewers

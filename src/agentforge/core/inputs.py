@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from agentforge.core.events import ExternalArtifactImported
-from agentforge.core.pipeline import GateName
+from agentforge.core.pipeline import GateName, Pipeline
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
     ActionDigest,
@@ -13,6 +13,7 @@ from agentforge.core.values import (
     Baseline,
     CheckDigest,
     Delivery,
+    Feedback,
     GateStatus,
     Opened,
     Price,
@@ -125,6 +126,8 @@ class AskTrouble:
     options: tuple[str, ...] = ("retry", "abort")
     """What a person can answer, if one must be asked."""
     advice: str = "retry"
+    at: int = 0
+    """When that was, in seconds since 1970; 0: nobody looked at a clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +265,29 @@ class Resolution:
     escalation: str
     answer: str
     by: str
+    feedback: Feedback | None = None
+    """What they say of a version that was presented, in parts."""
+    edited: tuple[ArtifactRef, ...] = ()
+    """What they wrote by hand instead of what was presented."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """A person wants a task to go on beyond its last stage. Never taken from the inbox, which lies in the
+    repository: a line decides which gates there are.
+    """
+
+    pipeline: Pipeline
+    """The stages that it has, and more behind them."""
+    catalogue: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """A person wants to see the last result of a completed task again, to change it."""
+
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +315,14 @@ class ChangeModel:
     by: str
     price: Price | None = None
     """What a call may cost; None: nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeWait:
+    """A person says how long a provider may be waited for from now on. Never taken from the inbox."""
+
+    max_wait_s: int
+    by: str
 
 
 Outcome: TypeAlias = (
@@ -319,7 +353,7 @@ class NoteDefect:
     by: str
 
 
-Message: TypeAlias = Resolution | Resume | Abort | ChangeModel | NoteDefect
+Message: TypeAlias = Resolution | Resume | Abort | ChangeModel | ChangeWait | NoteDefect | Extend | Revise
 """What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving

@@ -57,6 +57,7 @@ from agentforge.core.events import (
     RunEvent,
     StageAccepted,
     StageEntered,
+    StageReopened,
     StepClosed,
     StepOpened,
     WaitEnded,
@@ -190,6 +191,7 @@ POINTS_AFTER: Mapping[type[RunEvent], tuple[Point, ...]] = {
     StepClosed: ("assemble",),
     GateOpened: ("judge",),
     GateJudged: ("judge", "commit"),
+    StageReopened: ("commit",),
     HandedIn: ("handed_in",),
     StageAccepted: ("deliver",),
 }

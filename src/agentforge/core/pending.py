@@ -70,8 +70,9 @@ def _ask(state: State, run: Run) -> Ask:
 
 
 def _pause(_: State, run: Run) -> Pause:
+    until = run.refused.until if run.refused is not None else 0
     usual = PAUSES[min(run.troubles, len(PAUSES)) - 1]
-    return Pause(run.id, f"{run.prefix}/pause/{run.asks}", max(run.wait_s, usual))
+    return Pause(run.id, f"{run.prefix}/pause/{run.asks}", max(run.wait_s, usual), until=until)
 
 
 def _judge(state: State, run: Run) -> Judge:

@@ -28,6 +28,7 @@ Predicate = Literal[
     "paths_are_relative",
     "no_circular_dependencies",
     "every_requirement_has_test",
+    "all_requirements_have_tests",  # also those that something else than a test should decide
     "every_criterion_has_test",
     "tests_name_known_requirements",
     "blocking_ambiguities_answered",
@@ -213,6 +214,8 @@ class Stage:
     """
     reviewers_if: str = ""
     """A condition under which they read; without one they always do."""
+    left_out: tuple[str, ...] = ()
+    """Who would read it too, if the project had not left them out."""
     arbiter: Reviewer | None = None
     """Who decides, at a higher tier, when they disagree."""
     review_mode: ReviewMode = "blocking"
@@ -223,6 +226,14 @@ class Stage:
     tier: Tier = "generation"
     commits_as: str = ""
     """The first words of its commit's message, if it says them."""
+    iterable: bool = False
+    """Whether a person may ask for another version of its result."""
+    max_iterations: int = 5
+    """How many versions are presented before it is asked whether there shall be more."""
+    iterate_prompt: str = ""
+    """What a person is asked when one is presented."""
+    exit_point: bool = False
+    """Whether a task may end here."""
 
     @property
     def commit_verb(self) -> str:
@@ -319,6 +330,12 @@ class Pipeline:
     """Whether it ends before the last stage of its line."""
     continues_with: str = ""
     """The pipeline that a task of this one can go on with."""
+    summary: str = ""
+    """How its end sums up what it hands over, with words in braces."""
+    continue_prompt: str = ""
+    """What a person is asked when a task of this one is done and can go on."""
+    extends_to: tuple[str, ...] = ()
+    """The stages that a task can be extended to, in order; none in tasks of before that was known."""
 
     @property
     def line(self) -> str:
@@ -392,12 +409,17 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
         max_revisions=_number(value, "max_revisions", 3),
         reviewers=tuple(_reviewer(item) for item in _objects(value.get("reviewers"))),
         reviewers_if=str(value.get("reviewers_if") or ""),
+        left_out=tuple(_texts(value.get("left_out"))),
         arbiter=_reviewer(arbiter) if isinstance(arbiter := value.get("arbiter"), dict) else None,
         review_mode="advisory" if value.get("review_mode") == "advisory" else "blocking",
         skip_if=str(value.get("skip_if") or ""),
         reverts=bool(value.get("reverts", False)),
         tier=_tier(value),
         commits_as=str(value.get("commits_as") or ""),
+        iterable=bool(value.get("iterable", False)),
+        max_iterations=_number(value, "max_iterations", 5),
+        iterate_prompt=" ".join(str(value.get("iterate_prompt") or "").split()),
+        exit_point=bool(value.get("exit_point", False)),
     )
 
 
@@ -417,6 +439,9 @@ def pipeline_from_json(value: Mapping[str, Json]) -> Pipeline:
         ),
         ends_early=bool(value.get("ends_early", False)),
         continues_with=str(value.get("continues_with") or ""),
+        summary=str(value.get("summary") or ""),
+        continue_prompt=" ".join(str(value.get("continue_prompt") or "").split()),
+        extends_to=tuple(_texts(value.get("extends_to"))),
     )
 
 

@@ -32,6 +32,17 @@ def run_name(run: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ProviderRefusal:
+    """A provider does not take calls for now. Times are in seconds since 1970."""
+
+    since: int
+    until: int
+    """When it is asked again; 0: after the usual pause."""
+    text: str
+    """What it said."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One attempt at a stage by one owner, as far as it has come."""
 
@@ -56,6 +67,8 @@ class Run:
     """Consecutive failures of the provider in this step."""
     wait_s: int = 0
     """What the provider asked for, before the next try."""
+    refused: ProviderRefusal | None = None
+    """That the provider has no quota left, or asked to wait; None: it has not in this step."""
     hurried: bool = False
     """A batch was late with this step's call."""
     gate: int = 0

@@ -6,6 +6,7 @@ from functools import reduce
 from agentforge.core.conditions import PROVIDED, Fact, holds
 from agentforge.core.events import ExternalArtifactImported, TaskDelivered
 from agentforge.core.pipeline import TIERS, Part, Reviewer, Stage, Tier
+from agentforge.core.replacing import replace
 from agentforge.core.runs import WORKER, Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
@@ -15,6 +16,7 @@ from agentforge.core.values import (
     Delivery,
     Escalation,
     FailureReport,
+    Iteration,
     Reopening,
     Status,
 )
@@ -32,6 +34,10 @@ class Accepted:
     """Gate and evidence reference of each gate that it passed."""
     skipped: str = ""
     """Why nobody was asked to work on it."""
+    approved_by: str = ""
+    """Who decided that it stands: a person, or `automatic`."""
+    drafts: tuple[ArtifactRef, ...] = ()
+    """What was handed in for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,11 @@ class State(TaskSpec):
     failure: str = ""
     """Why the task failed."""
     delivered: TaskDelivered | None = None
-    """What was handed over."""
+    """What was handed over; None again once the task goes on from there."""
+    finals: tuple[ArtifactRef, ...] = ()
+    """What was handed over in any segment: it never changes any more."""
+    iterations: tuple[Iteration, ...] = ()
+    """Every version that a person was shown."""
     branch: str = ""
     """The task's branch, once there is one."""
     branch_at: str = ""
@@ -184,6 +194,11 @@ class State(TaskSpec):
         found = self.find(run)
         assert found is not None, f"there is no run {run}"
         return found
+
+    def with_run(self, run: Run, **more: object) -> "State":
+        """The state with this run as it is now. One that is not under way any more stays away."""
+        runs = tuple(run if item.id == run.id else item for item in self.runs)
+        return replace(self, runs=runs, **more)  # type: ignore[arg-type]  # fields of the state, by name
 
     def beside(self, parent: str) -> tuple[Run, ...]:
         """The runs that are about the result of this one."""
@@ -246,6 +261,10 @@ class State(TaskSpec):
     def open_escalation(self) -> Escalation | None:
         """The question a person owes an answer to."""
         return next((item for item in reversed(self.escalations) if item.answer is None), None)
+
+    def last_shown(self, stage: str) -> Iteration | None:
+        """The newest version of a stage's result that a person was shown."""
+        return next((item for item in reversed(self.iterations) if item.stage == stage), None)
 
     # ------------------------------------------------------------------ counts
 

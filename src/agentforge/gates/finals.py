@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agentforge.catalog.contracts import Contract, problems
 from agentforge.catalog.kinds import asked_for
-from agentforge.core.pipeline import Part
+from agentforge.core.pipeline import Part, Pipeline
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
 from agentforge.gates.examined import examined_lines
@@ -52,6 +52,8 @@ class Facts:
     reviews: tuple[Mapping[str, Json], ...] = ()
     """Every last verdict of a reviewer: stage, role, verdict, summary."""
     dissent: tuple[str, ...] = ()
+    tokens_used: int = 0
+    """By the task so far."""
     earlier: Mapping[str, Json] = field(default_factory=dict)
     """What an earlier stage handed over under the same contract."""
 
@@ -102,7 +104,8 @@ def _request(draft: Mapping[str, Json], facts: Facts) -> Document:
     own: Document = {"request_id": facts.task_id, "original_request": facts.request}
     if weakens := asked_for(facts.request).weakens_tests:
         own["asks_to_weaken_tests"] = weakens
-    return {**draft, **own, "metadata": {"intake_timestamp": facts.created_at}}
+    metadata: Document = {"intake_timestamp": facts.created_at, "tokens_used": facts.tokens_used}
+    return {**draft, **own, "metadata": metadata}
 
 
 def _analysis(draft: Mapping[str, Json], facts: Facts) -> Document:
@@ -147,7 +150,7 @@ def _questions(draft: Mapping[str, Json], facts: Facts) -> Document:
         blocking = [line for line in blocking if line not in mine]
     unsure = [item for item in questions if not item.get("resolved_by") and _percent(item) < SURE]
     assumed = [
-        f"{item.get('question')}: {item.get('answer')} (confidence {_percent(item)})" for item in unsure
+        f"{item.get('question')}: {item.get('answer')} (confidence {_percent(item) / 100})" for item in unsure
     ]
     document: Document = {**draft, "questions": [*questions]}
     if assumptions := list(dict.fromkeys((*_texts(draft.get("assumptions")), *assumed))):
@@ -265,15 +268,9 @@ def _both_summaries(earlier: Mapping[str, Json], draft: Mapping[str, Json]) -> D
 
 
 def _conformance(green: Mapping[str, Json]) -> bool | None:
-    """The contract's `true`: it passed, or nobody configured it, which is named beside it. What is configured
-    and did not run is neither true nor false.
-    """
-    found, why = green["conformance_passing"], green.get("not_run")
-    if isinstance(found, bool):
-        return found
-    said = why.get("lint", NOT_CONFIGURED) if isinstance(why, dict) else NOT_CONFIGURED
-    partly = isinstance(why, dict) and any(name.startswith("lint by ") for name in why)
-    return True if said == NOT_CONFIGURED and not partly else None
+    """True if something ran and passed. What did not run, or ran in part, is neither true nor false."""
+    found = green["conformance_passing"]
+    return found if isinstance(found, bool) else None
 
 
 def _quality(facts: Facts) -> Document:
@@ -408,6 +405,15 @@ def not_run_lines(records: Mapping[str, Mapping[str, Json]]) -> list[str]:
         gaps = record.get("not_checked")
         lines |= {f"{name}: {why}": None for name, why in gaps.items()} if isinstance(gaps, dict) else {}
     return [*lines]
+
+
+def unread_lines(pipeline: Pipeline) -> list[str]:
+    """Who would have read the work, if the project had not left them out."""
+    return [
+        f"{stage.name} was not read by {name}: the project leaves this reviewer out"
+        for stage in pipeline.stages
+        for name in stage.left_out
+    ]
 
 
 def _not_configured(facts: Facts) -> list[str]:

@@ -6,8 +6,8 @@ needs and does not find is a failure: not judged is not passed.
 
 from collections.abc import Mapping
 
-from agentforge.catalog.rules import CATALOG_RULES
-from agentforge.core.pipeline import PREDICATES, GateName, Predicate, complete
+from agentforge.catalog.rules import CATALOG_RULES, JUDGED
+from agentforge.core.pipeline import PREDICATES, Predicate, complete
 from agentforge.gates import predicates_frame as frame
 from agentforge.gates import predicates_paths as paths
 from agentforge.gates import predicates_review as review
@@ -24,6 +24,7 @@ ARTIFACT_RULES: Mapping[Predicate, Rule] = {
     "paths_are_relative": paths.paths_are_relative,
     "no_circular_dependencies": spec.no_circular_dependencies,
     "every_requirement_has_test": spec.every_requirement_has_test,
+    "all_requirements_have_tests": spec.all_requirements_have_tests,
     "every_criterion_has_test": spec.every_criterion_has_test,
     "tests_name_known_requirements": spec.tests_name_known_requirements,
     "blocking_ambiguities_answered": frame.blocking_ambiguities_answered,
@@ -47,21 +48,6 @@ ARTIFACT_RULES: Mapping[Predicate, Rule] = {
     "changelog_generated": review.changelog_generated,
 }
 """Rules of artifacts alone. Those of catalogue files are the catalogue's."""
-
-JUDGED: Mapping[Predicate, GateName] = {
-    "all_tests_fail": "red",
-    "no_implementation_exists": "red",
-    "all_tests_pass": "green",  # and once more at delivery
-    "conformance_passing": "green",
-    "no_regressions": "green",
-    "test_lock_held": "green",
-    "type_check_pass": "green",
-    "complexity_acceptable": "quality",
-    "no_code_smells": "quality",
-    "coverage_acceptable": "quality",
-    "deployment_ready": "delivery",
-}
-"""Rules of what the engine ran, with the gate that judges each: no artifact can meet them by what it says."""
 
 complete(
     {**ARTIFACT_RULES, **CATALOG_RULES, **JUDGED}, PREDICATES

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from agentforge.gates.amendments import amended, unknown_amendments
@@ -108,11 +108,23 @@ def every_requirement_has_test(subject: Subject) -> list[str]:
         return []
     if (specification := subject.inputs.get("requirements")) is None:
         return [subject.missing("requirements")]
+    return _untested(subject, [name for name, _ in _testable(specification)])
+
+
+def all_requirements_have_tests(subject: Subject) -> list[str]:
+    """Nothing that will be built goes without a test, whatever else should decide it."""
+    if not subject.owes_tests:
+        return []
+    if (specification := subject.inputs.get("requirements")) is None:
+        return [subject.missing("requirements")]
+    built = [each for each in parts(specification, "requirements") if each.get("priority") != "wont"]
+    return _untested(subject, [name_of(each) for each in built])
+
+
+def _untested(subject: Subject, names: Sequence[str]) -> list[str]:
     tested = {test.get("requirement_ref") for test in _tests(subject.artifact)}
     return [
-        f"{name} has no test; name it as a test's requirement_ref"
-        for name, _ in _testable(specification)
-        if name not in tested
+        f"{name} has no test; name it as a test's requirement_ref" for name in names if name not in tested
     ]
 
 

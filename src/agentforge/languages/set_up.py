@@ -73,7 +73,7 @@ class SetupFailed(Unusable):
             names = ", ".join(_without_port(place) for place in refused)
             tail += f"\nIt wanted to reach {names}, which is not on the list of places that set-up may reach."
             mend = (
-                f"If it may, write `network: {{allow: [{names}]}}` into your own config.yaml and "
+                f"If it may, write `network: {{allow: [{names}]}}` into your config.yaml and "
                 f"start again. Else: {mend}"
             )
         if kept:
@@ -81,7 +81,7 @@ class SetupFailed(Unusable):
                 f"\nIt was not told the password of {', '.join(kept)}: whatever a build runs could read it."
             )
             mend = (
-                "If the project may know it, write `network: {index_passwords: true}` into your own "
+                "If the project may know it, write `network: {index_passwords: true}` into your "
                 f"config.yaml and start again. Else: {mend}"
             )
         super().__init__(f"Set-up failed: `{' '.join(command)}` {how}.\n{tail}\n", mend)

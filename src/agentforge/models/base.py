@@ -44,7 +44,7 @@ REFUSED = (
 TroubleKind = Literal[
     "auth",
     "rate_limit",
-    "quota",  # the account is used up: waiting does not help
+    "quota",  # the account is used up for now
     "unreachable",
     "timeout",
     "server",

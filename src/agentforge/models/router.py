@@ -28,7 +28,7 @@ from agentforge.models.wrap.stack import Stack
 REPEATED: Final = 2
 """So many failures in a row, and the next model is asked."""
 _FORGIVEN_S: Final = 300.0
-_FINAL: Final[frozenset[TroubleKind]] = frozenset({"auth", "quota", "no_model", "not_installed"})
+_FINAL: Final[frozenset[TroubleKind]] = frozenset({"auth", "no_model", "not_installed"})
 """What stays as it is while this process runs."""
 _PASSING: Final[tuple[TroubleKind, ...]] = ("unreachable", "rate_limit")
 """What may be otherwise in a while."""
@@ -310,7 +310,8 @@ class Router:
             self._parts.local.forget(provider)
         with self._lock:
             failing = self._failing.setdefault(spec, _FailureRecord())
-            failing.count += 1
+            # A quota that is used up is no bad luck: another model comes first, until it is asked again.
+            failing.count = REPEATED if trouble.kind == "quota" else failing.count + 1
             failing.at = self._parts.clock.now()
             failing.away = trouble.kind == "unreachable" and not trouble.maybe_billed
             if trouble.retry_after_s is not None and trouble.retry_after_s > LONGEST_HOLD_S:

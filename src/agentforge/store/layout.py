@@ -115,6 +115,10 @@ class TaskFiles:
         """The accepted version of an artifact."""
         return self.artifacts / "phases" / plain_name(phase) / f"{plain_name(contract)}_final.yaml"
 
+    def earlier_final(self, phase: str, contract: str, version: int) -> Path:
+        """An artifact that was handed over before the task was taken up again."""
+        return self.artifacts / "phases" / plain_name(phase) / f"{plain_name(contract)}_v{version}_final.yaml"
+
     def patch(self, step: int) -> Path:
         """The patch of all that a step changed."""
         return self.snapshots / f"step_{step:03d}.patch"
@@ -144,6 +148,11 @@ class ProjectFiles:
     def tasks(self) -> Path:
         """The directory that holds one directory per task."""
         return self.root / "tasks"
+
+    @property
+    def violations(self) -> Path:
+        """What checks have found, a file each, and what persons have said about it."""
+        return self.root / "violations"
 
     def audit(self, task_id: str, suffix: str) -> Path:
         """Where the report about a task is kept."""
@@ -201,6 +210,11 @@ class Home:
     def code_facts(self) -> Path:
         """What was read out of source files, by content."""
         return self.cache / "code.db"
+
+    @property
+    def check_readings(self) -> Path:
+        """What checks read in source files, by content."""
+        return self.cache / "checks.db"
 
     @property
     def all_environments(self) -> Path:

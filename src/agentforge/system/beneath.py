@@ -15,9 +15,9 @@ import secrets
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 from agentforge.core.errors import ModelMistake
 
@@ -27,6 +27,9 @@ _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 """Not blocking: a pipe in the tree must not hold us up before we see that it is one."""
+
+_MOST_OPEN = 64
+"""Directories that are held open at a time."""
 
 Opener: TypeAlias = Callable[[int, str, int, int], int]
 """From a descriptor of the root, a path beneath it, flags and a mode to a descriptor. Follows no link, at any
@@ -122,69 +125,180 @@ def _open_from(top: int, relative: str, flags: int, mode: int = 0o666) -> int:
         raise
 
 
-def read_beneath(root: Path, relative: str, limit: int) -> bytes:
-    """The bytes of a regular file, at most `limit` and one more, by which the caller sees that there are
-    more.
+class OpenRoot:
+    """A root that is open, for many files of it: each directory is found and opened once, and all of them are
+    closed together.
     """
-    with reading_beneath(root) as read:
-        return read(relative, limit)
+
+    def __init__(self, root: Path) -> None:
+        self._top = os.open(os.path.realpath(root), _DIRECTORY)
+        self._folders: dict[str, int] = {}
+        self._above: set[str] = set()
+        """Those that are open, and those that lead to them."""
+
+    def close(self) -> None:
+        """Closes every directory that was opened."""
+        self._forget_folders()
+        os.close(self._top)
+
+    def _forget_folders(self) -> None:
+        for fd in self._folders.values():
+            os.close(fd)
+        self._folders.clear()
+        self._above.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self, relative: str, limit: int) -> bytes:
+        """The bytes of a regular file, at most `limit` and one more, by which the caller sees that there are
+        more.
+        """
+        fd = _open_from(self._top, relative, _READ)
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise ModelMistake("not_a_file", f"`{relative}` is not a regular file")
+            found = bytearray()
+            while len(found) <= limit and (piece := os.read(fd, limit + 1 - len(found))):
+                found += piece
+            return bytes(found)
+        finally:
+            os.close(fd)
+
+    def state(self, relative: str) -> os.stat_result | None:
+        """What lies at a real path, a link seen as a link; None if nothing does."""
+        try:
+            fd, name = self._parent(relative)
+            return os.stat(name, dir_fd=fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def remove(self, relative: str) -> None:
+        """Remove one file, or a link itself."""
+        fd, name = self._parent(relative)
+        os.unlink(name, dir_fd=fd)
+
+    def move(self, source: str, target: str) -> None:
+        """Give a file another name."""
+        out, old = self._parent(source)
+        with _kept(out) as kept:  # opening the other directory may close it
+            into, new = self._parent(target)
+            os.rename(old, new, src_dir_fd=kept, dst_dir_fd=into)
+        if source in self._above:  # a directory: its path means another place now
+            self._forget_folders()
+
+    def make_folders(self, relative: str) -> list[str]:
+        """Make the directories above a path that are not there; those made, outermost first."""
+        parts = _parts(relative)[:-1]
+        if "/".join(parts) in self._folders:
+            return []
+        made = []
+        for count in range(1, len(parts) + 1):
+            folder = "/".join(parts[:count])
+            fd, name = self._parent(folder)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(name, dir_fd=fd)
+                made.append(folder)
+        return made
+
+    def stage(self, relative: str, content: Content) -> str:
+        """The whole content under a passing name beside its place."""
+        place = _beside(relative)
+        folder, name = self._parent(place)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        fd = os.open(name, flags, 0o666, dir_fd=folder)
+        try:
+            with open(fd, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor is no path
+                if content.mode is not None:
+                    os.fchmod(fd, content.mode)
+                rest = memoryview(content.data)
+                while rest:
+                    rest = rest[file.write(rest) :]
+        except BaseException:
+            self.drop(place)
+            raise
+        return place
+
+    def drop(self, relative: str) -> None:
+        """Remove a file of ours, if it is still there."""
+        with contextlib.suppress(FileNotFoundError):
+            self.remove(relative)
+
+    def drop_folder(self, relative: str) -> None:
+        """Remove a directory that was made; where somebody else has put a file there by now, it stays."""
+        with contextlib.suppress(OSError):
+            fd, name = self._parent(relative)
+            os.rmdir(name, dir_fd=fd)
+
+    def _parent(self, relative: str) -> tuple[int, str]:
+        """The directory of a path, open, and the path's last name."""
+        *folders, name = _parts(relative) or [""]
+        if not name:
+            raise _refusal(relative, "is the repository itself")
+        folder = "/".join(folders)
+        if folder not in self._folders:
+            if len(self._folders) >= _MOST_OPEN:
+                self._forget_folders()
+            self._folders[folder] = _open_from(self._top, folder, _DIRECTORY)
+            self._above.update("/".join(folders[: count + 1]) for count in range(len(folders)))
+        return self._folders[folder], name
 
 
 @contextlib.contextmanager
-def reading_beneath(root: Path) -> Iterator[Callable[[str, int], bytes]]:
-    """`read_beneath` for many files of one root, which is opened once."""
-    top = os.open(os.path.realpath(root), _DIRECTORY)
+def _kept(fd: int) -> Iterator[int]:
+    """The same directory by a descriptor that nobody else closes."""
+    kept = os.dup(fd)
     try:
-        yield partial(_read_from, top)
+        yield kept
     finally:
-        os.close(top)
+        os.close(kept)
 
 
-def _read_from(top: int, relative: str, limit: int) -> bytes:
-    fd = _open_from(top, relative, _READ)
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise ModelMistake("not_a_file", f"`{relative}` is not a regular file")
-        found = bytearray()
-        while len(found) <= limit and (piece := os.read(fd, limit + 1 - len(found))):
-            found += piece
-        return bytes(found)
-    finally:
-        os.close(fd)
+def read_beneath(root: Path, relative: str, limit: int) -> bytes:
+    """`OpenRoot.read` for one file."""
+    with OpenRoot(root) as opened:
+        return opened.read(relative, limit)
 
 
 def state_beneath(root: Path, relative: str) -> os.stat_result | None:
-    """What lies at a real path, a link seen as a link; None if nothing does."""
-    try:
-        with _parent(root, relative) as (fd, name):
-            return os.stat(name, dir_fd=fd, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
+    """`OpenRoot.state` for one path."""
+    with OpenRoot(root) as opened:
+        return opened.state(relative)
 
 
 def replace_beneath(root: Path, relative: str, content: Content) -> None:
     """Put a whole file at a real path; missing directories are made. A link that lies there is replaced,
     never followed.
     """
-    make_folders(root, relative)
-    staged = _stage(root, relative, content)
-    try:
-        move_beneath(root, staged, relative)
-    except BaseException:
-        _drop(root, staged)
-        raise
+    with OpenRoot(root) as opened:
+        opened.make_folders(relative)
+        staged = opened.stage(relative, content)
+        try:
+            opened.move(staged, relative)
+        except BaseException:
+            opened.drop(staged)
+            raise
 
 
 def remove_beneath(root: Path, relative: str) -> None:
-    """Remove one file, or a link itself."""
-    with _parent(root, relative) as (fd, name):
-        os.unlink(name, dir_fd=fd)
+    """`OpenRoot.remove` for one path."""
+    with OpenRoot(root) as opened:
+        opened.remove(relative)
 
 
 def move_beneath(root: Path, source: str, target: str) -> None:
-    """Give a file another name under the same root."""
-    with _parent(root, source) as (out, old), _parent(root, target) as (into, new):
-        os.rename(old, new, src_dir_fd=out, dst_dir_fd=into)
+    """`OpenRoot.move` for one file."""
+    with OpenRoot(root) as opened:
+        opened.move(source, target)
+
+
+def make_folders(root: Path, relative: str) -> list[str]:
+    """`OpenRoot.make_folders` for one path."""
+    with OpenRoot(root) as opened:
+        return opened.make_folders(relative)
 
 
 def list_beneath(root: Path, relative: str) -> list[tuple[str, os.stat_result]]:
@@ -197,88 +311,38 @@ def list_beneath(root: Path, relative: str) -> list[tuple[str, os.stat_result]]:
         os.close(fd)
 
 
-def make_folders(root: Path, relative: str) -> list[str]:
-    """Make the directories above a path that are not there; those made, outermost first."""
-    made = []
-    parts = _parts(relative)[:-1]
-    for count in range(1, len(parts) + 1):
-        folder = "/".join(parts[:count])
-        with _parent(root, folder) as (fd, name), contextlib.suppress(FileExistsError):
-            os.mkdir(name, dir_fd=fd)
-            made.append(folder)
-    return made
-
-
 def change_all(root: Path, removed: Collection[str], written: Mapping[str, Content]) -> None:
     """Remove files and write others: all of it, or none of it when anything fails on the way.
 
     New content is complete beside its place before the first old file moves, so that a full disk is met while
     nothing has changed; old files step aside under another name and come back if a later step fails.
     """
-    with contextlib.ExitStack() as undo:
-        staged = {}
-        for path, content in written.items():
-            for folder in make_folders(root, path):
-                undo.callback(_drop_folder, root, folder)
-            staged[path] = _stage(root, path, content)
-            undo.callback(_drop, root, staged[path])
-        aside = []
-        for path in dict.fromkeys((*removed, *written)):
-            if path in removed or state_beneath(root, path) is not None:
-                place = _beside(path)
-                move_beneath(root, path, place)
-                undo.callback(move_beneath, root, place, path)
-                aside.append(place)
-        for path, place in staged.items():
-            move_beneath(root, place, path)
-            undo.callback(move_beneath, root, path, place)
-        undo.pop_all()
-    for place in aside:
-        remove_beneath(root, place)
-
-
-@contextlib.contextmanager
-def _parent(root: Path, relative: str) -> Iterator[tuple[int, str]]:
-    """The directory of a path, open, and the path's last name."""
-    *folders, name = _parts(relative) or [""]
-    if not name:
-        raise _refusal(relative, "is the repository itself")
-    fd = open_beneath(root, "/".join(folders), _DIRECTORY)
-    try:
-        yield fd, name
-    finally:
-        os.close(fd)
-
-
-def _stage(root: Path, relative: str, content: Content) -> str:
-    """The whole content under a passing name beside its place."""
-    place = _beside(relative)
-    fd = open_beneath(root, place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with open(fd, "wb") as file:  # noqa: PTH123 - a descriptor is no path
-            if content.mode is not None:
-                os.fchmod(fd, content.mode)
-            file.write(content.data)
-    except BaseException:
-        _drop(root, place)
-        raise
-    return place
+    with OpenRoot(root) as opened:
+        with contextlib.ExitStack() as undo:
+            staged = {}
+            for path, content in written.items():
+                for folder in opened.make_folders(path):
+                    undo.callback(opened.drop_folder, folder)
+                staged[path] = opened.stage(path, content)
+                undo.callback(opened.drop, staged[path])
+            aside = []
+            for path in dict.fromkeys((*removed, *written)):
+                if path in removed or opened.state(path) is not None:
+                    place = _beside(path)
+                    opened.move(path, place)
+                    undo.callback(opened.move, place, path)
+                    aside.append(place)
+            for path, place in staged.items():
+                opened.move(place, path)
+                undo.callback(opened.move, path, place)
+            undo.pop_all()
+        for place in aside:
+            opened.remove(place)
 
 
 def _beside(relative: str) -> str:
     folder, slash, _ = relative.rpartition("/")
     return f"{folder}{slash}.tmp-{secrets.token_hex(8)}"
-
-
-def _drop(root: Path, relative: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        remove_beneath(root, relative)
-
-
-def _drop_folder(root: Path, relative: str) -> None:
-    # Somebody else may have put a file there by now: then it stays.
-    with contextlib.suppress(OSError), _parent(root, relative) as (fd, name):
-        os.rmdir(name, dir_fd=fd)
 
 
 def _parts(relative: str) -> list[str]:

@@ -203,9 +203,11 @@ def resolve_inside(root: Path, relative: str) -> Path:
 
 def relative_to(root: Path, path: Path) -> str:
     """The path as seen from `root`, with forward slashes."""
-    for base in (root, Path(os.path.realpath(root))):
-        if path.is_relative_to(base):
-            return path.relative_to(base).as_posix()
+    if path.is_relative_to(root):
+        return path.relative_to(root).as_posix()
+    real = Path(os.path.realpath(root))
+    if path.is_relative_to(real):
+        return path.relative_to(real).as_posix()
     raise _refusal(str(path), "is not inside of the repository")
 
 

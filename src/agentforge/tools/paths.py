@@ -37,10 +37,10 @@ def closed_to_all(path: str) -> str | None:
     """
     folded = path.casefold()
     parts = folded.split("/")
-    name, whole, known = parts[-1], f"/{folded}/", _closed()
-    if not known.key_folders.isdisjoint(parts) or any(f"/{place}/" in whole for place in known.key_places):
+    name, known = parts[-1], _closed()
+    if not known.key_folders.isdisjoint(parts) or _key_places().search(f"/{folded}/"):
         return f"`{path}` lies where keys and credentials are kept"
-    if name in known.key_files or name.endswith(tuple(known.key_endings)) or known.key_names.fullmatch(name):
+    if name in known.key_files or name.endswith(_key_endings()) or known.key_names.fullmatch(name):
         return f"`{path}` has the name of a key or of credentials"
     if known.environments.fullmatch(name) and not known.environment_samples.fullmatch(name):
         return f"`{path}` holds a machine's own secrets; look for an example of it, such as `.env.example`"
@@ -64,6 +64,17 @@ class _Closed:
 @cache
 def _closed() -> _Closed:
     return section(_Closed, "places.yaml: tool_paths", read_policy("places")["tool_paths"])
+
+
+@cache
+def _key_places() -> re.Pattern[str]:
+    """All of them at once: this is asked of every file that is searched."""
+    return re.compile("|".join(re.escape(f"/{place}/") for place in _closed().key_places) or "(?!)")
+
+
+@cache
+def _key_endings() -> tuple[str, ...]:
+    return tuple(_closed().key_endings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """What an activity answers: the state of a task, as a dispatcher without rules can use it."""
 
+import math
+import time
 from collections.abc import Mapping
 
 from agentforge.core.effects import Effect, Pause, TakeBaseline
@@ -32,7 +34,7 @@ def answer_of(session: Session, parked: str = "") -> ActivityReport:
 
 
 def _spell(effect: Effect, wait: int) -> Owed:
-    seconds = effect.seconds if isinstance(effect, Pause) else wait
+    seconds = math.ceil(effect.left(time.time())) if isinstance(effect, Pause) else wait
     return Owed(effect.key, family_of(type(effect)), effect.uses, seconds)
 
 

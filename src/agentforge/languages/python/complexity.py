@@ -28,10 +28,11 @@ def complexity(text: str) -> dict[str, int]:
 
 
 def _ways(function: ast.AST) -> int:
-    return sum(_branches(node) for node in ast.walk(function))
+    return sum(branches(node) for node in ast.walk(function))
 
 
-def _branches(node: ast.AST) -> int:
+def branches(node: ast.AST) -> int:
+    """How many ways one node adds to the function around it."""
     match node:
         case (
             ast.If()

@@ -22,7 +22,7 @@ from agentforge.system.programs import find_program, search_path
 
 _ASK = "import sys; print(sys.version.split()[0], sys.base_prefix, sep='\\n')"
 _MEND = (
-    "Correct `python:` in `.agentforge/config/settings.yaml` or in your own config.yaml, or leave it out to "
+    "Correct `python:` in `.agentforge/config/settings.yaml` or in your config.yaml, or leave it out to "
     "use the interpreter that runs AgentForge."
 )
 

@@ -131,11 +131,12 @@ class _CallSite:
 def risks(text: str, *, is_test: bool) -> Iterator[Risk]:
     """The dangerous places of a file, in no order; what does not parse has none."""
     tree = parse(text)
-    return iter(()) if tree is None else _in_code(tree, is_test=is_test)
+    return iter(()) if tree is None else risks_in(tree, is_test=is_test)
 
 
-def _in_code(tree: ast.Module, *, is_test: bool) -> Iterator[Risk]:
-    imports = _imports(tree)
+def risks_in(tree: ast.Module, *, is_test: bool) -> Iterator[Risk]:
+    """The dangerous places of a file that is parsed already."""
+    imports = imported_as(tree)
     # A stack of our own: source may be nested deeper than Python may call.
     waiting: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ())]
     while waiting:
@@ -146,11 +147,11 @@ def _in_code(tree: ast.Module, *, is_test: bool) -> Iterator[Risk]:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             around = (*around, *(name for target in targets for name in _names(target)))
         if isinstance(node, ast.Call):
-            place = _CallSite(node, _dotted(node.func, imports), around)
+            place = _CallSite(node, dotted_name(node.func, imports), around)
             yield from (hit for check in _CALLS for hit in check(place))
         elif isinstance(node, ast.JoinedStr | ast.BinOp) and _formatted_sql(node):
             yield Risk(node.lineno, "sql-format", "medium")
-        elif isinstance(node, ast.Attribute) and _dotted(node, imports) == "ssl.CERT_NONE":
+        elif isinstance(node, ast.Attribute) and dotted_name(node, imports) == "ssl.CERT_NONE":
             yield Risk(node.lineno, "no-verify", "medium")
         elif isinstance(node, ast.Constant) and node.value == "0.0.0.0":  # noqa: S104 - the text that is looked for
             yield Risk(node.lineno, "listen-everywhere", "low")
@@ -347,7 +348,7 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield each.arg
 
 
-def _imports(tree: ast.Module) -> dict[str, str]:
+def imported_as(tree: ast.Module) -> dict[str, str]:
     """Local name to the dotted name that it was imported as."""
     known: dict[str, str] = {}
     for node in ast.walk(tree):
@@ -358,7 +359,8 @@ def _imports(tree: ast.Module) -> dict[str, str]:
     return known
 
 
-def _dotted(node: ast.expr, imports: Mapping[str, str]) -> str:
+def dotted_name(node: ast.expr, imports: Mapping[str, str]) -> str:
+    """The dotted name that an expression is, as far as imports tell; empty parts for what has no name."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -2,8 +2,6 @@
 or was perhaps billed.
 """
 
-import json
-import math
 import re
 
 from pydantic_ai.exceptions import (
@@ -22,6 +20,7 @@ from pydantic_ai.exceptions import (
 from agentforge.models.base import ModelTrouble
 from agentforge.models.wire.endpoint import Endpoint, Outgoing
 from agentforge.models.wire.http import WireWatch
+from agentforge.models.wire.quota import of_a_day, parsed_body, wait_told
 from agentforge.system.secrets.redact import redact
 
 _SAID_CHARS = 300
@@ -104,11 +103,7 @@ def _status_trouble(  # noqa: C901 - a table of statuses
     error: ModelHTTPError, endpoint: Endpoint, outgoing: Outgoing | None, watch: WireWatch
 ) -> ModelTrouble:
     where, status = f"The model server at {endpoint.host}", error.status_code
-    wait = (
-        math.ceil(error.retry_after)
-        if error.retry_after is not None and math.isfinite(error.retry_after)
-        else None
-    )
+    wait = wait_told(error)
     message = _message(error.body, endpoint)
     said = f" It says: {message}" if message else ""
     match error:
@@ -118,7 +113,9 @@ def _status_trouble(  # noqa: C901 - a table of statuses
                 f"{where} does not accept the API key, or the key may not use {endpoint.model} ({status}).",
             )
         case ModelQuotaExceededError():
-            return ModelTrouble("quota", f"{where} says that the account's quota is used up.")
+            return _quota(where, wait)
+        case ModelRateLimitError() if of_a_day(error):
+            return _quota(where, wait)
         case ModelRateLimitError():
             pause = f" and to wait {wait:,} s" if wait else ""
             return ModelTrouble(
@@ -157,6 +154,13 @@ def _status_trouble(  # noqa: C901 - a table of statuses
             return ModelTrouble("bad_request", f"{where} refused the request ({status}).{said}")
 
 
+def _quota(where: str, wait: int | None) -> ModelTrouble:
+    again = f", and asks to wait {wait:,} s" if wait else ""
+    return ModelTrouble(
+        "quota", f"{where} says that the account's quota is used up{again}.", retry_after_s=wait
+    )
+
+
 def _no_model(error: ModelHTTPError, endpoint: Endpoint, said: str) -> ModelTrouble:
     sentence = (
         f"The model server at {endpoint.host} knows no model {endpoint.model}, or its address is "
@@ -181,22 +185,11 @@ def _other_means(message: str, endpoint: Endpoint, outgoing: Outgoing | None) ->
 
 def _message(body: object, endpoint: Endpoint) -> str:
     """The server's own words, if it gave any, in one short line; never the key."""
-    text = _words(_parsed(body))
+    text = _words(parsed_body(body))
     if endpoint.api_key:
         text = text.replace(endpoint.api_key, "[key]")
     text = text.encode("utf-8", "replace").decode()
     return " ".join(redact(text[:_LOOKED_AT])[0].split())[:_SAID_CHARS]
-
-
-def _parsed(body: object) -> object:
-    """Some SDKs give the body as they read it, some as text."""
-    if not isinstance(body, str):
-        return body
-    try:
-        value: object = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return value
 
 
 def _words(value: object) -> str:

@@ -82,7 +82,7 @@ class ContainerSpec:
         if not _IMAGE.fullmatch(self.image):
             raise UsageError(
                 f"{self.image!r} is not the name of an image.",
-                "Correct `container:` in your own config.yaml.",
+                "Correct `container:` in your config.yaml.",
             )
 
 

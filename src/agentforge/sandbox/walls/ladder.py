@@ -20,7 +20,7 @@ WantedSandbox = Literal["auto", "bubblewrap", "landlock", "container", "none"]
 
 INSTALL = "Install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`)"
 CONFIGURE_CONTAINER = (
-    "Write `container: {engine: podman, image: NAME}` into your own config.yaml; the "
+    "Write `container: {engine: podman, image: NAME}` into your config.yaml; the "
     "image must be on this machine already."
 )
 # Leaves 7 if a file outside the walls can be read; tries to change it, which is looked at from outside; then

@@ -8,6 +8,7 @@ from agentforge.core.reply import Json
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import ArtifactRef
 from agentforge.store.layout import TaskFiles
+from agentforge.store.task.confidence import as_read, as_written
 from agentforge.store.task.lines import readable, spell_document
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest_value
@@ -28,6 +29,14 @@ def write_final(
 ) -> ArtifactRef:
     """Put the accepted one in place under its own name; the version that was handed in stays as it was."""
     return _write(files.final(phase, contract), contract, phase, version, value)
+
+
+def keep_handed_over(files: TaskFiles, ref: ArtifactRef) -> None:
+    """Copies a final that was handed over to a name of its own, before another one takes its place."""
+    final = files.final(ref.phase, ref.contract)
+    value = _load(final)
+    if value is not None and digest_value(value) == ref.hash:
+        _replace(files.earlier_final(ref.phase, ref.contract, ref.version), read_unlinked(final))
 
 
 def read(files: TaskFiles, ref: ArtifactRef) -> dict[str, Json]:
@@ -89,7 +98,8 @@ def inputs(spec: TaskSpec, started_at: str, engine: str) -> tuple[dict[str, Json
 
 def _write(path: Path, contract: str, phase: str, version: int, value: dict[str, Json]) -> ArtifactRef:
     kept = clean(readable(value))
-    _replace(path, spell_document(kept))
+    assert isinstance(kept, dict)
+    _replace(path, strict_yaml.dump(as_written(kept)).encode())
     return ArtifactRef(contract, phase, version, digest_value(kept))
 
 
@@ -102,10 +112,15 @@ def _replace(path: Path, data: bytes) -> None:
 def _load(path: Path) -> dict[str, Json] | None:
     try:
         with disk_errors():
-            value = strict_yaml.load(read_unlinked(path).decode(), str(path))
+            return parse(read_unlinked(path).decode(), str(path))
     except (FileNotFoundError, UsageError, UnicodeDecodeError):
         return None
-    return value if isinstance(value, dict) else None
+
+
+def parse(text: str, source: str) -> dict[str, Json] | None:
+    """The artifact that a file holds; None if it is no mapping."""
+    value = strict_yaml.load(text, source, floats="text")
+    return as_read(value) if isinstance(value, dict) else None
 
 
 def is_derived(path: Path) -> bool:

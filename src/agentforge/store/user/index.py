@@ -23,7 +23,7 @@ from agentforge.system.git.repository import Git
 
 T = TypeVar("T")
 
-_VERSION = 4
+_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,13 @@ class PermissionFlags(TypedDict):
     yes: bool
 
 
+no_wait_option = click.option(
+    "--no-wait",
+    is_flag=True,
+    help="Ask at once where a provider's quota is used up; usually it is waited for.",
+)
+
+
 def permission_flags(command: F) -> F:
     """Adds them to a command, which takes `**allowed: Unpack[PermissionFlags]`."""
     options = (

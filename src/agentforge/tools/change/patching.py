@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.system.beneath import Content, change_all, read_beneath, state_beneath
+from agentforge.system.beneath import Content, OpenRoot, change_all, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.base import OpenedRange, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.change.nearest import describe_miss
@@ -53,7 +53,8 @@ class _Plan:
 def apply_patch(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Create, edit, rename and delete files as a diff says."""
     patches = parse(text_of(args, "patch"))
-    sources = [None if patch.source is None else _source(patch, bench) for patch in patches]
+    with OpenRoot(bench.root) as opened:
+        sources = [None if patch.source is None else _source(patch, bench, opened) for patch in patches]
     taken = [each.path for each in sources if each is not None]
     if len(set(taken)) < len(taken):
         raise ModelMistake("bad_patch", "two files of the patch are the same one by different names")
@@ -133,14 +134,14 @@ def _write(plan: _Plan, path: str, content: Content) -> None:
     plan.written[path] = content
 
 
-def _source(patch: FilePatch, bench: Workbench) -> _Source:
+def _source(patch: FilePatch, bench: Workbench, opened: OpenRoot) -> _Source:
     """The file that a patch starts from, read."""
-    given = str(patch.source)
+    given, target = str(patch.source), patch.target
     path = relative_to(bench.root, resolve_inside(bench.root, given))
-    target = (
-        None if patch.target is None else relative_to(bench.root, resolve_inside(bench.root, patch.target))
-    )
-    state = None if path == "." else state_beneath(bench.root, path)
+    if target is not None:
+        same = target == given
+        target = path if same else relative_to(bench.root, resolve_inside(bench.root, target))
+    state = None if path == "." else opened.state(path)
     if state is None and path != ".":
         raise ModelMistake("no_such_file", f"there is no file `{given}`; a new one has `--- /dev/null`")
     if state is None or not stat.S_ISREG(state.st_mode):
@@ -150,7 +151,7 @@ def _source(patch: FilePatch, bench: Workbench) -> _Source:
             "not_a_file",
             f"`{given}` is a link; delete_file removes a link, and its target has the name `{path}`",
         )
-    data = read_beneath(bench.root, path, MAX_BYTES)
+    data = opened.read(path, MAX_BYTES)
     if len(data) > MAX_BYTES:
         raise ModelMistake("not_text", f"`{path}` is too large to patch here")
     return _Source(path, target, data, stat.S_IMODE(state.st_mode))

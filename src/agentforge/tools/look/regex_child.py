@@ -2,8 +2,8 @@
 
 Python's `re` cannot be interrupted, and some short patterns run for ever on some lines. In a child the search
 has a limit that holds: the parent kills it. Standard library only, because it is started by path, isolated
-from any environment. Reads `{"pattern", "ignore_case", "files", "max", "context"}` as JSON; writes `{"hits":
-[[path, line, text, is match]…], "total"}` or `{"error"}`.
+from any environment. Reads `{"pattern", "ignore_case", "files", "max", "context", "seen"}` as JSON; writes
+`{"hits": [[path, line, text, is match]…], "total"}` or `{"error"}`. `seen`: matches that were found before.
 """
 
 import json
@@ -23,7 +23,7 @@ Row = tuple[str, int, str, bool]
 
 
 def search(
-    pattern: str, files: list[str], limit: int, context: int, *, ignore_case: bool
+    pattern: str, files: list[str], limit: int, context: int, *, ignore_case: bool, seen: int = 0
 ) -> dict[str, object]:
     """Matching lines in the order of the files, with those around them."""
     try:
@@ -31,7 +31,7 @@ def search(
     except (re.error, RecursionError, OverflowError) as error:
         return {"error": str(error)}
     hits: list[Row] = []
-    total = 0
+    total = seen
     sought, folder = b"" if ignore_case else required(pattern), Folder()
     for path in files:
         lines = _lines(path, sought, folder)
@@ -121,7 +121,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     question = json.load(sys.stdin)
     pattern, files, limit, context = (question[key] for key in ("pattern", "files", "max", "context"))
-    json.dump(search(pattern, files, limit, context, ignore_case=question["ignore_case"]), sys.stdout)
+    how = {"ignore_case": question["ignore_case"], "seen": question["seen"]}
+    json.dump(search(pattern, files, limit, context, **how), sys.stdout)
 
 
 if __name__ == "__main__":

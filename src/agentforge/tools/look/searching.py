@@ -1,8 +1,10 @@
 """The tool that searches: literal text by default, a regular expression when asked, always within a bound."""
 
 import json
+import re
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import NamedTuple, cast
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.system.beneath import reading_beneath
+from agentforge.system.beneath import OpenRoot
 from agentforge.system.processes import run
 from agentforge.tools.base import (
     Tool,
@@ -24,6 +26,7 @@ from agentforge.tools.base import (
 )
 from agentforge.tools.look import regex_child
 from agentforge.tools.look.ignoring import searched
+from agentforge.tools.look.sifting import FEWEST, sift
 from agentforge.tools.look.source import MAX_BYTES, lines_of
 from agentforge.tools.paths import closed_to_all
 from agentforge.tools.roots import Spot
@@ -121,7 +124,15 @@ def _files(place: str, spot: Spot, globs: Sequence[str], *, everything: bool) ->
     ]
 
 
-def _literal(question: _Query, files: Iterable[str], root: Path) -> Hits:
+def _likely(files: Sequence[str], root: Path, sought: bytes, *, ignore_case: bool) -> Iterator[str]:
+    """The files that may hold a text. For what is everywhere the first ones will do, and no program is asked
+    about the rest.
+    """
+    yield from files[:FEWEST]
+    yield from sift(root, files[FEWEST:], sought, ignore_case=ignore_case)
+
+
+def _literal(question: _Query, files: Sequence[str], root: Path) -> Hits:
     rows: list[regex_child.Row] = []
     total = 0
     end = time.monotonic() + LITERAL_SECONDS
@@ -130,14 +141,14 @@ def _literal(question: _Query, files: Iterable[str], root: Path) -> Hits:
     # stand for any bytes.
     plain = "\ufffd" not in pattern and (pattern.isascii() or not question.ignore_case)
     sought = pattern.encode("utf-8", "surrogatepass") if plain else b""
-    with reading_beneath(root) as read:
-        for path in files:
+    with OpenRoot(root) as opened:
+        for path in _likely(files, root, sought, ignore_case=question.ignore_case):
             if time.monotonic() > end:
                 raise ModelMistake(
                     "slow_search",
                     f"the search for `{pattern}` took longer than {LITERAL_SECONDS} s; give `path`",
                 )
-            data = _data(read, path)
+            data = _data(opened.read, path)
             if sought not in (data.lower() if question.ignore_case else data):
                 continue
             lines = lines_of(data.decode("utf-8", errors="replace"))
@@ -158,14 +169,39 @@ def _data(read: Callable[[str, int], bytes], path: str) -> bytes:
     return b"" if len(data) > MAX_BYTES or b"\0" in data[:8192] else data
 
 
-def _regex(question: _Query, files: list[str], root: Path) -> Hits:
+def _regex(question: _Query, files: Sequence[str], root: Path) -> Hits:
+    """In two parts where there are many files, as `_likely` has it."""
+    sought = _required(question) if len(files) >= 2 * FEWEST else b""
+    if not sought:
+        return _match(question, files, root)
+    first = _match(question, files[:FEWEST], root)
+    if first.total >= regex_child.MAX_TOTAL:
+        return first
+    more = _match(question, sift(root, files[FEWEST:], sought), root, first.total)
+    return Hits([*first.rows, *more.rows], more.total)
+
+
+def _required(question: _Query) -> bytes:
+    """What every file with a match holds, as far as that can be told."""
+    if question.ignore_case:
+        return b""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about patterns that will mean something else one day
+            return regex_child.required(question.pattern)
+    except (re.error, RecursionError, OverflowError):  # the search itself says what is wrong with it
+        return b""
+
+
+def _match(question: _Query, files: Sequence[str], root: Path, seen: int = 0) -> Hits:
     pattern = question.pattern
     asked = {
         "pattern": pattern,
         "ignore_case": question.ignore_case,
-        "files": files,
+        "files": [*files],
         "max": question.limit,
         "context": question.context,
+        "seen": seen,
     }
     argv = [sys.executable, "-I", "-S", str(Path(regex_child.__file__))]
     done = run(argv, cwd=root, env={}, timeout_s=REGEX_SECONDS, input=json.dumps(asked).encode())

@@ -22,7 +22,7 @@ Examples:
   agentforge models test ollama:qwen2.5-coder:7b
   agentforge models explain software_architect
 
-Each role uses a tier; the models of each tier are listed in config.yaml, under `tiers:`."""
+Each role uses a tier; the models of each tier are listed under `tiers:` in ~/.agentforge/config.yaml."""
 )
 def models() -> None:
     """List and test models, and explain which one would be used."""
@@ -40,10 +40,10 @@ def list_(*, as_data: bool) -> int:
     """List the tiers with their models, and the providers. Asks servers on this machine for their models;
     sends nothing to any other machine.
     """
-    from dataclasses import asdict, astuple
+    from dataclasses import asdict
 
     from agentforge.app.model_list import my_models, no_model, provider_states, tier_rows
-    from agentforge.surfaces.cli.pages.models import model_cells, model_fields
+    from agentforge.surfaces.cli.pages.models import model_cells, model_fields, provider_cells
     from agentforge.surfaces.cli.printing import print_json, table
 
     config = my_models()
@@ -68,7 +68,7 @@ def list_(*, as_data: bool) -> int:
     else:
         say(no_model(config))
     say()
-    say(table(("provider", "address", "key", "state"), [astuple(each) for each in providers]))
+    say(table(("provider", "address", "key", "state"), [provider_cells(each) for each in providers]))
     return 0
 
 

@@ -109,17 +109,23 @@ def show(*, name: str, lane: str | None, as_data: bool) -> int:
 @repo_option
 @json_option
 def validate(*, file: Path, as_data: bool) -> int:
-    """Check FILE as a project's own role, stage, pipeline, contract or stage configuration.
+    """Check FILE: a role, stage, pipeline, contract, tool, stage configuration, feedback or repos.yaml.
 
     The file is checked as it is on disk: on its own, and in every lane that uses it, together with the other
-    files of its repository. Its folder tells what kind of file it is, or else its contents.
+    files of its repository. Those that are broken themselves are named apart. Its folder tells what kind of
+    file it is, or else its contents.
     """
     from agentforge.app.catalogues import check_file
     from agentforge.surfaces.cli.printing import print_json, print_text
 
     found = check_file(file, here())
     if as_data:
-        told = {"wrong": list(found.wrong), "warnings": list(found.warnings)}
+        told = {
+            "wrong": list(found.wrong),
+            "warnings": list(found.warnings),
+            "kept": list(found.kept),
+            "elsewhere": list(found.elsewhere),
+        }
         print_json({"file": str(file), "as": found.place, "valid": not found.wrong, **told})
     elif found.wrong:
         for fault in found.wrong:
@@ -128,8 +134,13 @@ def validate(*, file: Path, as_data: bool) -> int:
         valid = f"valid as {found.place}"
         said = "empty so far: every line is a comment" if found.says_nothing else valid
         print_text(f"{file}: {said}.")
+        if found.kept:
+            print_text(f"As in the packaged file, because this one does not say it: {'; '.join(found.kept)}.")
         for warning in found.warnings:
             print_text(f"warning: {warning}")
+    if not as_data:
+        for fault in found.elsewhere:
+            print_text(f"another file: {fault}")
     return 2 if found.wrong else 0
 
 

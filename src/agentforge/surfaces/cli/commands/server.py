@@ -26,8 +26,9 @@ Examples:
   agentforge server dev --db try.db
 
 Uses the `temporal` on PATH, or the one of the extra `temporal-dev`; nothing is downloaded. It listens on the
-`temporal: address` of your config.yaml or on TEMPORAL_ADDRESS, by default on 127.0.0.1:7233, for this machine
-only. The database is in your AgentForge directory and outlives the server. Not for production."""
+`temporal: address` of ~/.agentforge/config.yaml or on TEMPORAL_ADDRESS, by default on 127.0.0.1:7233, for
+this machine only. The database is in your AgentForge directory and outlives the server. Not for
+production."""
 )
 @click.option(
     "--port", type=click.IntRange(1, 65535), help="Listen on this port of 127.0.0.1, whatever is configured."

@@ -207,6 +207,9 @@ def _show_one(task: "OpenTask", *, detail: bool, as_data: bool) -> int:
     say("\n".join([page(report(task), task.files, journal.times), *engine_lines(engine)]))
     if detail:
         say("\n".join(summary_lines(summary)))
+    if awaited := summary["waits_for"]:
+        until = f" until {awaited['until']}" if awaited["until"] else ""
+        say(f"waiting{until}: {awaited['text']}")
     if summary["stopped"]:
         say(f"stopped: no process is running it; `agentforge continue {task.task_id}` resumes it")
     return 0

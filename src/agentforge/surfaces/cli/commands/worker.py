@@ -14,11 +14,10 @@ Examples:
   agentforge worker
   agentforge worker --queue night --max-concurrent 8
 
-Address, namespace, TLS and key come from `temporal:` in your config.yaml, or TEMPORAL_ADDRESS,
-TEMPORAL_NAMESPACE and
-TEMPORAL_API_KEY. Models are called with this worker's keys. Ctrl-C gives running work a few seconds
-to finish; a second Ctrl-C stops it at once. Whatever was not recorded is done again. A worker that restarts
-on this machine resumes the tasks of one that died."""
+Address, namespace, TLS and key come from `temporal:` in ~/.agentforge/config.yaml, or TEMPORAL_ADDRESS,
+TEMPORAL_NAMESPACE and TEMPORAL_API_KEY. Models are called with this worker's keys. Ctrl-C gives running
+work a few seconds to finish; a second Ctrl-C stops it at once. Whatever was not recorded is done again. A
+worker that restarts on this machine resumes the tasks of one that died."""
 )
 @click.option(
     "--queue",

@@ -55,7 +55,18 @@ def _pipe_line(summary: Summary, now: datetime) -> str:
     elif status["phase"] and status["state"] != "completed":
         parts = [f"{word} (stage: {status['phase']}, {_percent(summary)})", _bar(summary)]
     parts.append(age(summary["timing"]["elapsed_seconds"]))
+    if awaited := _awaited(summary, now):
+        return "  ".join((*parts, awaited))
     return "  ".join((*parts, *_facts(summary, now)))
+
+
+def _awaited(summary: Summary, now: datetime) -> str:
+    """What a task waits for by itself; empty where it works, or no process waits."""
+    found = None if summary["stopped"] else summary.get("waits_for")
+    if not found:
+        return ""
+    left = f" ({age(seconds_between(stamp(now), found['until']))} left)" if found["until"] else ""
+    return f"Waiting: {brief(safe(found['text']), 120)}{left}"
 
 
 def _facts(summary: Summary, now: datetime) -> list[str]:
@@ -145,7 +156,7 @@ def _open_lines(place: int, summary: Summary, now: datetime) -> "list[Text]":
         mark = "‖" if summary["stopped"] else _MARKS[status["state"]]
         stage = str(status["phase"] or status["state"]).upper()
         head = _head(place, mark, summary, f"{stage:<9} {_bar(summary)} {_percent(summary):>4}  {elapsed:>7}")
-        tail = "  ".join(_facts(summary, now))
+        tail = _awaited(summary, now) or "  ".join(_facts(summary, now))
         if summary["stopped"]:
             tail = f"Stopped: `agentforge continue {summary['task_id']}` resumes it"
     lines = [head, Text(f"  {safe(_quoted(summary, 300))}")]

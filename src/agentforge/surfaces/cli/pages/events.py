@@ -6,6 +6,7 @@ from agentforge.app.ports import Tone
 from agentforge.core.events import (
     ActionLeft,
     ActionsPerformed,
+    ArtifactEdited,
     AskAnswered,
     AskFailed,
     AskLost,
@@ -25,9 +26,13 @@ from agentforge.core.events import (
     GateJudged,
     GateOpened,
     HandedIn,
+    IterationPresented,
+    IterationStarted,
     LaneRaised,
+    LineExtended,
     ModelChanged,
     Moved,
+    PipelineExit,
     RedReopened,
     Resolved,
     Resumed,
@@ -35,23 +40,28 @@ from agentforge.core.events import (
     RevisionAsked,
     StageAccepted,
     StageEntered,
+    StageReopened,
     StepClosed,
     StepOpened,
     TaskAborted,
     TaskCreated,
     TaskDelivered,
     TaskFailed,
+    UserDecision,
     WaitEnded,
+    WaitLimitChanged,
     WorkspacePrepared,
 )
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
 from agentforge.core.runs import WORKER, Run, run_name
 from agentforge.core.state import State
 from agentforge.core.values import NOT_DONE, ActionDigest, Baseline
-from agentforge.surfaces.cli.pages.words import count, kept_branches, money, skip_reason
+from agentforge.surfaces.cli.pages.words import age, clock_time, count, kept_branches, money, skip_reason
 from agentforge.system.visible import brief
 
 REASONS_SHOWN = 3
+_LONG_S = 60
+"""From here on a person wants to know how long."""
 CAUGHT = "caught, fed back"
 """How a line begins that tells of a mistake the system met by itself."""
 
@@ -103,10 +113,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
                 f"  {_whose(run)}a call was lost when the last "
                 f"process stopped: billed as unaccounted, at most {reserved.tokens:,} tokens"
             )
-        case AskFailed(run, _, kind, message, _, retry):
-            return f"  {_whose(run)}the model did not answer ({kind}): {brief(message)}" + (
-                "; trying again" if retry else ""
-            )
+        case AskFailed(run, _, kind, message):
+            return f"  {_whose(run)}the model did not answer ({kind}): {brief(message)}{_again(event)}"
         case ActionLeft(run, name=name, target=target):
             return f"    {_whose(run)}{name} {brief(target)} leaves the sandbox"
         case ActionsPerformed(run, results=results):
@@ -141,9 +149,26 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return f"{escalation.id} needs your answer ({escalation.kind}, stage {escalation.stage})"
         case Resolved(identity, answer, by):
             return f"{identity} answered by {by}: {brief(answer)}"
+        case IterationPresented(stage, number, artifact):
+            return f"iteration {number} of stage {stage} is presented: {brief(artifact)}"
+        case UserDecision():
+            return _decision(event)
+        case IterationStarted(stage, number):
+            return f"iteration {number} of stage {stage} begins"
+        case ArtifactEdited(artifacts=refs, by=by):
+            names = ", ".join(f"{ref.contract} v{ref.version}" for ref in refs)
+            return f"{names} was written by hand, by {by}; the gates apply to it like to any other"
+        case LineExtended(pipeline, by=by):
+            return f"extended by {by}: pipeline {pipeline.name}, to stage {pipeline.exit_stage}"
+        case PipelineExit(stage, kind) if kind != "default_exit":
+            return f"the task ends at stage {stage} ({kind.replace('_', ' ')})"
         case BudgetRaised(budget):
             limit = f", {money(budget.micro_usd)}" if budget.micro_usd is not None else ""
             return f"the budget is now {count(budget.calls, 'call')}, {count(budget.tokens, 'token')}{limit}"
+        case WaitLimitChanged(0, by):
+            return f"a quota that is used up is not waited for any more, said {by}"
+        case WaitLimitChanged(max_wait_s, by):
+            return f"a provider is waited for up to {age(max_wait_s)}, said {by}"
         case ModelChanged(model, by):
             return f"the model is now {model}, named by {by}"
         case DefectNoted(note, by):
@@ -161,7 +186,9 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             | AskSent()
             | WaitEnded()
             | StepClosed()
+            | StageReopened()
             | GateOpened()
+            | PipelineExit()
             | Discarded()
         ):
             return None
@@ -179,11 +206,29 @@ def _baseline(baseline: Baseline) -> str:
     return "\n".join(lines)
 
 
+def _again(event: AskFailed) -> str:
+    if not event.retry:
+        return ""
+    return f"; waiting until {clock_time(event.until)}" if event.wait_s >= _LONG_S else "; trying again"
+
+
 def _imported(event: ExternalArtifactImported) -> str:
     origin = event.task_id or event.source_path
     told = [f"taken in: {event.artifact_type} from {brief(origin)}, which passed its contract"]
     told += [f"  reads like an instruction, taken as data: {brief(flag)}" for flag in event.flagged]
     return "\n".join(told)
+
+
+def _decision(event: UserDecision) -> str:
+    said = event.feedback
+    words = [said.overall, *(issue.line for issue in said.issues)] if said is not None else []
+    about = f"stage {event.stage}, iteration {event.iteration}"
+    return "\n".join(
+        [
+            f"{event.by} decides about {about}: {event.decision}",
+            *(f"  {brief(line)}" for line in words if line),
+        ]
+    )
 
 
 def _accepted(event: StageAccepted, state: State) -> str:

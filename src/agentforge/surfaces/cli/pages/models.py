@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 
-from agentforge.app.model_list import ModelRow
+from agentforge.app.model_list import ModelRow, ProviderState
 from agentforge.app.model_trial import ModelTrial
 from agentforge.models.router import Candidate
 from agentforge.sizing.forecast import Forecast, dollars
 from agentforge.surfaces.cli.pages.words import money
 from agentforge.surfaces.cli.printing import table
 from agentforge.system.visible import brief
+
+_SHOWN = 8
+"""How many models of a server are named in a table."""
 
 
 def model_fields(row: ModelRow) -> dict[str, object]:
@@ -17,7 +20,8 @@ def model_fields(row: ModelRow) -> dict[str, object]:
         "model": row.candidate.spec,
         "asks": row.candidate.asks,
         "usable": not row.candidate.skipped,
-        "state": candidate_state(row.candidate),
+        "state": "skipped" if row.candidate.skipped else "replaced" if row.candidate.note else "ready",
+        "why": brief(row.candidate.skipped or row.candidate.note) or None,
         "window": row.window,
         "micro_usd_per_million": row.prices,
         "usable_replies": row.usable_replies,
@@ -36,6 +40,22 @@ def model_cells(row: ModelRow) -> tuple[str, ...]:
     reads = f"{row.window:,}" if row.window is not None else "not known"
     replies = f"{row.usable_replies} of {row.calls}" if row.calls else "no call yet"
     return row.candidate.spec, brief(candidate_state(row.candidate), 100), reads, cost, replies
+
+
+def provider_cells(row: ProviderState) -> tuple[str, ...]:
+    """A provider, for a table."""
+    if row.key_source is None:
+        key = f"{row.key_env} is not set" if row.key_env else "none needed"
+    else:
+        key = f"from {row.key_env}" if row.key_source == "environment" else f"from the {row.key_source}"
+    more = ", …" if len(row.models) > _SHOWN else ""
+    state = {
+        "not_tested": "not tested; see `agentforge models test`",
+        "ready": f"has {', '.join(row.models[:_SHOWN])}{more}",
+        "no_model": "has no model",
+        "unreachable": row.trouble,
+    }[row.state]
+    return row.name, row.host, key, state
 
 
 def candidate_state(item: Candidate) -> str:

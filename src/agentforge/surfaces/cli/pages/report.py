@@ -1,5 +1,6 @@
 """Where a task stands when a command ends: branch, diff, proof, bill or question, and what to type next."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -11,8 +12,9 @@ from agentforge.core.codec import encode
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.core.values import Escalation
+from agentforge.core.values import Escalation, Question
 from agentforge.store.task.views import north_star_word
+from agentforge.surfaces.cli.pages.decisions import built_on, decision_commands
 from agentforge.surfaces.cli.pages.words import bill, command, count, kept_branches
 from agentforge.system.visible import brief, harmless
 
@@ -71,6 +73,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "panels": report.evidence.get("panels"),
         "named": report.evidence.get("named"),
         "flagged": [*state.flagged],
+        "summary": report.summary or None,
         "deliverable": asdict(report.deliverable) if report.deliverable else None,
         "sandbox": state.sandbox,
         "cost": {
@@ -100,9 +103,9 @@ def as_text(report: TaskReport, commands: Sequence[str] | None = None) -> str:
     state = report.state
     match state.status:
         case "completed" if report.changes_nothing:
-            parts = [f"Done: {state.task_id}", _document(report)]
+            parts = [f"Done: {state.task_id}", *_summary(report), _document(report)]
         case "completed":
-            parts = [f"Done: {state.task_id}", _changes(report), _proof(report)]
+            parts = [f"Done: {state.task_id}", *_summary(report), _changes(report), _proof(report)]
         case "blocked" if state.open_escalation is not None:
             parts = [question(state, state.open_escalation), _so_far(report)]
         case "failed":
@@ -144,27 +147,41 @@ def next_commands(report: TaskReport) -> list[str]:
         case "completed" if report.changes_nothing:
             return _after_document(state, report.deliverable)
         case "completed":
-            last = (
-                command("git", "merge", report.branch)
-                if is_judged(state.pipeline)
-                else command("agentforge", "implement", "--from-task", task)
-            )
+            last = command("agentforge", "merge", task) if is_judged(state.pipeline) else built_on(state)
             return [
                 command("git", "diff", f"{state.base_commit[:12]}..{report.branch}"),
                 command("agentforge", "verify", task),
                 last,
             ]
         case "blocked" if state.open_escalation is not None:
-            waiting = state.open_escalation
-            whole = command("agentforge", "escalations", "show", waiting.id, "--task", task)
-            denied = (
-                [command("agentforge", "resolve", waiting.id, "--task", task, "--answer", "deny")]
-                if waiting.question.call
-                else []
-            )
-            return [answer_command(state, waiting), *denied, whole, command("agentforge", "abort", task)]
+            return _after_question(state, state.open_escalation)
         case _:
             return [command("agentforge", "continue", task), command("agentforge", "inspect", task)]
+
+
+def _after_question(state: State, waiting: Escalation) -> list[str]:
+    """The answer that is recommended, or what is recommended instead of an answer; then all that led to it,
+    and the way out.
+    """
+    if waiting.kind in ("iteration", "approval"):
+        return decision_commands(state, waiting)
+    base = ("agentforge", "resolve", waiting.id, "--task", state.task_id)
+    leave = [command("agentforge", "abort", state.task_id)]
+    if proposed(waiting.question) or not waiting.question.options:
+        first = [answer_command(state, waiting)]
+    elif waiting.kind == "model":
+        first = [command(*base, "--model", "PROVIDER:NAME")]
+    else:
+        first, leave = [], [*leave, _again(state)]
+    denied = [command(*base, "--answer", "deny")] if waiting.question.call else []
+    whole = command("agentforge", "escalations", "show", waiting.id, "--task", state.task_id)
+    return [*first, *denied, whole, *leave]
+
+
+def _again(state: State) -> str:
+    """The same request as a new task."""
+    model = ("--model", state.model) if ":" in state.model else ()
+    return command("agentforge", "start", " ".join(state.request.split()), *model)
 
 
 def is_judged(pipeline: Pipeline) -> bool:
@@ -172,14 +189,24 @@ def is_judged(pipeline: Pipeline) -> bool:
     return "delivery" in pipeline.stages[-1].gates
 
 
+def proposed(question: Question) -> str:
+    """The option to offer first: the recommended one, or the first that the recommendation names. Empty where
+    it names none: then it speaks against them all.
+    """
+    options = [option for option in question.options if option != "abort"]
+    said = question.recommendation
+    if said in question.options or not options:
+        return said if said in question.options else ""
+    if not said:
+        return options[0]
+    words = said.lower()
+    return next(
+        (each for each in options if re.search(rf"(?<!\w){re.escape(each.lower())}(?!\w)", words)), ""
+    )
+
+
 def answer_command(state: State, escalation: Escalation) -> str:
     """The exact words that answer a question."""
-    proposed = (
-        escalation.question.recommendation
-        if escalation.question.recommendation in escalation.question.options
-        else ""
-    )
-    proposed = proposed or next((option for option in escalation.question.options if option != "abort"), "")
     return command(
         "agentforge",
         "resolve",
@@ -187,7 +214,7 @@ def answer_command(state: State, escalation: Escalation) -> str:
         "--task",
         state.task_id,
         "--answer",
-        brief(proposed) or "YOUR ANSWER",
+        brief(proposed(escalation.question)) or "YOUR ANSWER",
     )
 
 
@@ -210,6 +237,10 @@ def question(state: State, escalation: Escalation) -> str:
     if escalation.answer is not None:
         lines.append(f"  answered by {escalation.by}: {brief(escalation.answer, 600)}")
     return "\n".join(lines)
+
+
+def _summary(report: TaskReport) -> list[str]:
+    return [f"  summary   {report.summary}"] if report.summary else []
 
 
 def _changes(report: TaskReport) -> str:
@@ -253,8 +284,11 @@ def _after_document(state: State, deliverable: Deliverable | None) -> list[str]:
     read = [command("cat", deliverable.file)] if deliverable else []
     request = " ".join(state.request.split())
     specified = state.artifact_for("requirements") is not None
-    after = ("implement", "--from-task", state.task_id) if specified else ("design", request)
-    return [*read, command("agentforge", *after), command("agentforge", "inspect", state.task_id)]
+    if specified or state.pipeline.extends_to:
+        after = built_on(state)
+    else:
+        after = command("agentforge", "design", request)
+    return [*read, after, command("agentforge", "inspect", state.task_id)]
 
 
 def _so_far(report: TaskReport) -> str:

@@ -67,6 +67,8 @@ def _facts(stage: Stage) -> Iterator[tuple[str, str]]:
             if advisory
             else f"↺ blocked: back to this stage, {_times(stage)}",
         )
+    if stage.left_out:
+        yield "not by", f"{', '.join(stage.left_out)}: left out by the project"
     if stage.arbiter is not None:
         yield "arbiter", f"{stage.arbiter.role}, if they disagree"
     if stage.skip_if:

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from agentforge.core.state import State
 from agentforge.core.values import Amount
@@ -46,6 +47,13 @@ def age(seconds: int) -> str:
     if days == 0:
         return f"{hours}h {minutes % 60:02d}m"
     return f"{days}d {hours % 24}h"
+
+
+def clock_time(moment: int) -> str:
+    """A time of day here, of seconds since 1970; with its date where that is another day."""
+    there = datetime.fromtimestamp(moment, UTC).astimezone()
+    here = datetime.now(UTC).astimezone()
+    return f"{there:%H:%M:%S}" if there.date() == here.date() else f"{there:%Y-%m-%d %H:%M}"
 
 
 def bill(state: State) -> str:

@@ -1,0 +1,224 @@
+"""`check`: the conformance checks on the files of a checkout, as a person asks for them."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentforge.app.settings import SETTINGS_FILE, check_settings, read_project_settings
+from agentforge.app.violations import check_violation, open_exemptions, read_baseline, record, write_baseline
+from agentforge.app.working_files import FileVersion, files_of_commit, staged_files, working_files
+from agentforge.core.errors import UsageError
+from agentforge.gates.conformance.contents import (
+    MOST_COMPARED,
+    copies_in,
+    examined,
+    readings_of,
+    tree_contents,
+)
+from agentforge.gates.conformance.declared import ProjectRules, declared
+from agentforge.gates.conformance.engine import CheckReport, CheckResult, CheckScope, examine
+from agentforge.gates.conformance.exemptions import Exemption
+from agentforge.gates.conformance.findings import CodeFinding
+from agentforge.gates.conformance.weighing import Weighed, weighed
+from agentforge.languages.conformance import LANGUAGE_NAMES
+from agentforge.languages.described import Read
+from agentforge.languages.tests import looks_like_test
+from agentforge.store.site import Site
+from agentforge.store.user.code_facts import KeptFacts
+from agentforge.system import strict_yaml
+from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
+from agentforge.system.globs import glob, matches_any
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """What is checked, and what it is compared with."""
+
+    paths: tuple[Path, ...] = ()
+    """Files and folders; none for the whole repository."""
+    since: str = ""
+    """A commit: only what is new or worse since then counts."""
+    staged: bool = False
+    """What is staged, compared with the last commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """What came of it."""
+
+    results: tuple[CheckResult, ...]
+    weighed: Weighed
+    files: int
+    compared_with: str
+    """The commit; empty for none."""
+    baseline: int | None
+    """How many findings the baseline names; None where there is none."""
+    exemptions: Mapping[str, Exemption]
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing that blocks was found."""
+        return not self.weighed.blocking
+
+
+def check(site: Site, request: CheckRequest) -> CheckOutcome:
+    """Runs every check that is configured, and keeps a record of each violation that it finds."""
+    settings = _settings(site.project.top)
+    rules = declared(settings, _reader(site))
+    now = staged_files(site.git) if request.staged else working_files(site.git)
+    base = _base(site, request)
+    wanted = _wanted(site, request, now, base)
+    is_test = tests_of(settings)
+    with KeptFacts(site.home.check_readings) as kept:
+        after = _report(now, rules, wanted, is_test, kept)
+        before = None if base is None else _report(base, rules, frozenset(base.contents), is_test, kept)
+    baseline = read_baseline(site) if before is None else None
+    exemptions = open_exemptions(site, site.clock())
+    result = weighed(
+        after,
+        before=None if before is None else before.findings,
+        baseline=baseline,
+        exempted=[each.identity for each in after.findings if any(one.covers(each) for one in exemptions)],
+        strict=rules.strict,
+    )
+    if not request.staged:
+        record(site, result, wanted if before is None else frozenset(), after.findings)
+    by_finding = {
+        each.identity: next(one for one in exemptions if one.covers(each)) for each in result.exempt
+    }
+    return CheckOutcome(
+        after.results,
+        result,
+        after.files,
+        "" if base is None else _base_name(site, request),
+        None if baseline is None else len(baseline),
+        by_finding,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCheck:
+    """A check as `check --list` shows it."""
+
+    result: CheckResult
+    by_language: Mapping[str, str]
+    """What it is checked by, in each language; empty for what is not available."""
+
+
+def list_checks(site: Site) -> list[ListedCheck]:
+    """Every check with what it is checked by, and whether this project has declared what it needs."""
+    rules = declared(_settings(site.project.top), _reader(site))
+    found = []
+    for each in rules.checks.values():
+        by = {name: each.checked_by.get("any", each.checked_by.get(name, "")) for name in LANGUAGE_NAMES}
+        ready = rules.configured(each)
+        reason = "" if ready else f"`conformance: {each.needs}` is not in {SETTINGS_FILE}"
+        found.append(ListedCheck(CheckResult(each, "passed" if ready else "not_configured", reason), by))
+    return found
+
+
+def set_baseline(site: Site) -> int:
+    """Takes all that is found now as known; says how many findings that is."""
+    rules = declared(settings := _settings(site.project.top), _reader(site))
+    now = working_files(site.git)
+    with KeptFacts(site.home.check_readings) as kept:
+        report = _report(now, rules, frozenset(now.contents), tests_of(settings), kept)
+    return write_baseline(site, [each for each in report.findings if each.blocks != "never"])
+
+
+def tests_of(settings: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Which files are tests, by a project's settings or else by their names."""
+    said = tuple(glob(pattern) for pattern in settings.get("tests", ()))
+    return (lambda path: matches_any(said, path) is not None) if said else looks_like_test
+
+
+def _report(
+    files: FileVersion,
+    rules: ProjectRules,
+    wanted: frozenset[str],
+    is_test: Callable[[str], bool],
+    kept: KeptFacts,
+) -> CheckReport:
+    readings = readings_of(files.contents, files.load, kept)
+    whole = len(wanted & readings.keys()) == len(readings)
+    near = readings if whole or len(readings) <= MOST_COMPARED else wanted & readings.keys()
+    scope = CheckScope(
+        wanted & readings.keys(), is_test=is_test, copies=lambda: copies_in(near, files.load, is_test)
+    )
+    return examine(readings, rules, scope)
+
+
+def violation_in(site: Site, commit: str, name: str) -> CodeFinding:
+    """A violation on record as a commit has it; refuses one that the commit does not have."""
+    fields = check_violation(site, name)
+    git = site.git
+    rules = declared(settings := read_project_settings(git, commit), lambda path: git.read_blob(commit, path))
+    contents = tree_contents(git, git.tree_of(commit))
+    with KeptFacts(site.home.check_readings) as kept:
+        report = examined(git, contents, rules, tests_of(settings), kept)
+    found = next((each for each in report.findings if each.identity == name), None)
+    if found is None:
+        raise UsageError(
+            f"{name} ({fields['check_id']} in {fields['file']}) is not in the commit {commit[:12]}.",
+            "`agentforge check` says whether it is still there; commit what it is about first.",
+        )
+    return found
+
+
+def _base(site: Site, request: CheckRequest) -> FileVersion | None:
+    if not request.staged and not request.since:
+        return None
+    return files_of_commit(site.git, _base_name(site, request))
+
+
+def _base_name(site: Site, request: CheckRequest) -> str:
+    return site.git.resolve(request.since) if request.since else site.git.head()
+
+
+def _wanted(site: Site, request: CheckRequest, now: FileVersion, base: FileVersion | None) -> frozenset[str]:
+    """The files that findings are wanted of: those that are named, of them those that differ from a base."""
+    paths = frozenset(now.contents)
+    if request.paths:
+        places = [_place(site, path) for path in request.paths]
+        paths = frozenset(
+            path for path in paths if any(not at or path == at or path.startswith(f"{at}/") for at in places)
+        )
+    if base is not None:
+        paths = frozenset(path for path in paths if base.contents.get(path) != now.contents[path])
+    return paths
+
+
+def _place(site: Site, path: Path) -> str:
+    """A path that a person typed, as the repository has it."""
+    top = site.project.top.resolve()
+    real = Path(os.path.abspath(path))  # noqa: PTH100 - a link inside is named as it is
+    real = path.resolve() if not real.is_relative_to(top) else real
+    if not real.is_relative_to(top):
+        raise UsageError(f"{path} is not in the repository at {top}.", "Name a path inside it.")
+    if not real.exists():
+        raise UsageError(f"There is no {path}.", "Name a file or a folder that is there.")
+    found = real.relative_to(top).as_posix()
+    return "" if found == "." else found
+
+
+def _reader(site: Site) -> Read:
+    """The files at the top of the checkout that tell tools how to work."""
+
+    def read(name: str) -> bytes | None:
+        try:
+            return read_bounded(site.project.top / name, SETTINGS_BYTES)
+        except OSError:
+            return None
+
+    return read
+
+
+def _settings(top: Path) -> dict[str, Any]:
+    """The settings as they are on the disk: a person tries what they write before they commit it."""
+    try:
+        text = read_bounded(top / SETTINGS_FILE, SETTINGS_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return {}
+    return check_settings(strict_yaml.load_settings(text, SETTINGS_FILE), SETTINGS_FILE, text)

@@ -1,0 +1,97 @@
+"""What any file says that rules are about, by its language; of a file in none that we read, its text.
+
+Also the table of who reads what: a check is *checked by* something in a language, or it is *not available*.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agentforge.languages.described import Read
+from agentforge.languages.readings import CheckedPlace, FileReading, ImportedName, Layer, long_lines, mark_of
+from agentforge.languages.script_imports import SCRIPTS, read_script, resolve_script
+from agentforge.languages.security import secret_lines
+from agentforge.languages.table import CHECK_READERS, is_other_code, is_source
+
+FORMAT = 2
+"""Raised whenever a reader reads anything differently: what was kept before is then read again."""
+READ_LIMIT = 400_000
+"""Characters beyond which a file is data, or made by a tool."""
+
+_TABLE: Sequence[tuple[str, tuple[str, ...]]] = (
+    ("Python", (".py",)),
+    ("JavaScript", (".js", ".jsx", ".mjs", ".cjs")),
+    ("TypeScript", (".ts", ".tsx", ".mts", ".cts")),
+    ("Go", (".go",)),
+    ("Rust", (".rs",)),
+    ("Java", (".java",)),
+)
+LANGUAGE_NAMES = tuple(name for name, _ in _TABLE)
+
+
+def language_name(path: str) -> str:
+    """What a file is written in, of the languages that checks are named for; empty for another."""
+    return next((name for name, suffixes in _TABLE if path.endswith(suffixes)), "")
+
+
+def is_checked(path: str) -> bool:
+    """Whether checks look at a file at all: it is code."""
+    return bool(language_name(path)) or is_source(path) or is_other_code(path)
+
+
+def read_file(text: str, path: str) -> FileReading:
+    """All that is known of one content."""
+    if len(text) > READ_LIMIT:
+        return FileReading(parsed=False)
+    reader = CHECK_READERS.get(language_name(path))
+    read = reader.read if reader else read_script if path.endswith(SCRIPTS) else None
+    lines = text.splitlines()
+    found = FileReading(len(lines), long_lines=long_lines(lines)) if read is None else read(text)
+    secrets = tuple(
+        CheckedPlace(
+            "no-secrets-in-code",
+            line,
+            "",
+            "the line holds what looks like a real key",
+            mark_of(lines[line - 1]),
+        )
+        for line in secret_lines(text)
+        if line <= len(lines)
+    )
+    return replace(found, places=(*found.places, *secrets)) if secrets else found
+
+
+def tool_limits(read: Read) -> dict[str, int]:
+    """The limits that a project's own tools are told, by the check that has the same."""
+    found: dict[str, int] = {}
+    for reader in CHECK_READERS.values():
+        found |= reader.limits(read)
+    return found
+
+
+def tool_layers(read: Read) -> list[Layer]:
+    """The layers that a project's own tools are told."""
+    return [layer for reader in CHECK_READERS.values() for layer in reader.layers(read)]
+
+
+class Modules:
+    """Which files of a project an import means, whatever it is written in."""
+
+    def __init__(self, paths: Sequence[str], roots: Sequence[str] = ()) -> None:
+        self.paths = dict.fromkeys(paths)
+        self._known = {name: reader.modules(paths, roots) for name, reader in CHECK_READERS.items()}
+
+    def targets(self, path: str, item: ImportedName) -> tuple[str, ...]:
+        """The files that an import of a file loads by name; none for what is not the project's."""
+        if (known := self._known.get(language_name(path))) is not None:
+            return known.targets(path, item)
+        return tuple(resolve_script(path, item.module, self.paths))[:1] if path.endswith(SCRIPTS) else ()
+
+    def group(self, path: str, item: ImportedName) -> int:
+        """Where an import belongs among the others of a file."""
+        known = self._known.get(language_name(path))
+        return known.group(item) if known is not None else 0
+
+    def missing(self, path: str, item: ImportedName) -> str:
+        """The name of the project's own that an import asks for and nobody has; empty if there is none."""
+        known = self._known.get(language_name(path))
+        return known.missing(path, item) if known is not None else ""

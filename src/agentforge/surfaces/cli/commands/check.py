@@ -1,0 +1,78 @@
+"""`check`: what the conformance checks find in the files of this repository."""
+
+from pathlib import Path
+
+import click
+
+from agentforge.surfaces.cli.printing import json_option, say
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge check
+  agentforge check src/shop --all
+  agentforge check --staged
+  agentforge check --since origin/main --format sarif
+  agentforge check --list
+
+Nothing of the project is run. What a project declares in .agentforge/config/settings.yaml under
+`conformance` blocks; compared with a commit, so does what is new or worse. Everything else is advice, which
+--all shows in full. Exit codes: 0 nothing blocks, 1 violations, 2 usage."""
+)
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--since", metavar="COMMIT", default="", help="Count only what is new or worse since COMMIT.")
+@click.option("--staged", is_flag=True, help="Check what is staged, compared with the last commit.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif", "github"]),
+    default="text",
+    show_default=True,
+    help="How findings are printed.",
+)
+@json_option
+@click.option("--all", "everything", is_flag=True, help="Print advice in full, too.")
+@click.option(
+    "--list", "listing", is_flag=True, help="List the checks, and what reads each in each language."
+)
+def check(  # noqa: PLR0913  each is an option
+    *,
+    paths: tuple[Path, ...],
+    since: str,
+    staged: bool,
+    form: str,
+    as_data: bool,
+    everything: bool,
+    listing: bool,
+) -> int:
+    """Check the code of this repository: style, architecture, patterns, security and quality."""
+    from agentforge.app.checking import CheckRequest, list_checks
+    from agentforge.app.checking import check as run
+    from agentforge.store.site import Site
+    from agentforge.surfaces.cli.pages import checks as pages
+    from agentforge.surfaces.cli.printing import print_json
+
+    if since and staged:
+        raise click.UsageError(
+            "--staged compares with the last commit, and --since with another one: give one."
+        )
+    form = "json" if as_data else form
+    site = Site.open(Path.cwd())
+    if listing:
+        listed = list_checks(site)
+        if form == "json":
+            print_json(pages.listed_fields(listed))
+        else:
+            say(pages.listed_page(listed))
+        return 0
+    done = run(site, CheckRequest(paths, since, staged))
+    if form == "json":
+        print_json(pages.checked_fields(done))
+    elif form == "sarif":
+        print_json(pages.sarif(done))
+    elif form == "github":
+        say("\n".join(pages.github_lines(done)))
+    else:
+        say(pages.checked_page(done, everything=everything))
+    return 0 if done.clean else 1

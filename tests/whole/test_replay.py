@@ -1,0 +1,114 @@
+"""A recorded task played again: the same replies, and everything else for real."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentforge.activities import judge
+from agentforge.app.replaying import replay
+from agentforge.app.tasks import open_task
+from agentforge.gates.verdict import Verdict
+from tests.surfaces.shapes import conform
+from tests.whole.checkouts import git
+from tests.whole.plays import (
+    NEW_TEST,
+    SOURCE,
+    Play,
+    ask,
+    finished,
+    patch,
+    raw,
+    review,
+)
+
+
+def told(play: Play, *words: str, code: int = 0) -> Any:  # noqa: ANN401 - whatever a command prints
+    done = play.person.run(*words, "--json")
+    assert done.code == code, done.said
+    return conform(words[0], done.out)
+
+
+@pytest.mark.slow
+def test_a_task_with_mistakes_and_a_question_comes_out_as_on_record_and_leaves_nothing(play: Play) -> None:
+    asked = play.start(
+        raw("patch", "I think it is done."),
+        ask("patch", "Round down?"),
+        patch(expects=("A person answered: down",)),
+        review(),
+        lane="hotfix",
+    )
+    assert asked.code == 3, asked.said
+    done = finished(play.person.run("resolve", "ESC-001", "--answer", "down", "--json"))
+    before = git(play.top, "for-each-ref"), sorted((play.top / ".agentforge/tasks").iterdir())
+    again = told(play, "replay")
+    assert (again["same"], again["diverged"], again["other_contexts"], again["kept"]) == (
+        True,
+        None,
+        [],
+        None,
+    )
+    assert again["compared"] > 10
+    after = git(play.top, "for-each-ref"), sorted((play.top / ".agentforge/tasks").iterdir())
+    assert after == before
+    (one,) = told(play, "replay", "--all", "--since", "2020-01-01")
+    assert one["task_id"] == done["task_id"]
+    assert told(play, "replay", "--all", "--since", "2199-01-01") == []
+    kept = told(play, "replay", "--keep")["kept"]
+    same = told(play, "compare", done["task_id"], kept)
+    assert (same["parted_at"], same["same_result"]) == (None, True)
+
+
+@pytest.mark.slow
+def test_another_rule_is_named_with_the_step_at_which_it_counts(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished(play.start(patch(), review(), lane="hotfix"))
+    for name, value in play.person.environment().items():
+        monkeypatch.setenv(name, value)
+    strict = Verdict("failed", ("nothing is good enough any more",), {})
+    monkeypatch.setattr(judge, "GATES", {**judge.GATES, "quality": lambda *_: (strict, ())})
+    found = replay(open_task(play.top)).divergence
+    assert found is not None
+    assert (found.stage, found.what, found.step) == ("patch", "gate quality", 1)
+    assert "nothing is good enough" in found.replayed
+    assert found.recorded == "gate quality: passed"
+
+
+@pytest.mark.slow
+def test_the_changes_alone_are_applied_elsewhere_up_to_the_first_conflict(play: Play) -> None:
+    done = finished(play.start(patch(), review(), lane="hotfix"))
+    top: Path = play.top
+    dry = told(play, "replay", "--actions-only")
+    assert (dry["branch"], [step["outcome"] for step in dry["steps"]]) == ("", ["applied"])
+    assert {NEW_TEST, SOURCE} == set(dry["steps"][0]["paths"])
+    git(top, "switch", "--quiet", "--create", "other")
+    source = top / SOURCE
+    source.write_text(source.read_text(encoding="utf-8") + "\n\nVAT = 19\n", encoding="utf-8")
+    git(top, "commit", "--quiet", "--all", "--message", "VAT")
+    made = told(play, "replay", done["task_id"], "--actions-only", "--onto", "other", "--apply")
+    assert "VAT = 19" in git(top, "show", f"{made['branch']}:{SOURCE}")
+    assert git(top, "rev-parse", f"{made['branch']}^").strip() == git(top, "rev-parse", "other").strip()
+    assert told(play, "replay", "--actions-only", "--apply")["branch"] == made["branch"]  # and once more
+    again = told(play, "replay", "--actions-only", "--onto", made["branch"])
+    assert [step["outcome"] for step in again["steps"]] == ["already_there"]
+    # What it would break there is not made.
+    source.write_text(source.read_text(encoding="utf-8").replace('EUR"', 'USD"'), encoding="utf-8")
+    broken = (top / NEW_TEST).with_name("test_zero.py")
+    broken.write_text(
+        "from shop.price import net\n\n\ndef test_zero():\n    assert net(5, 50) == 5\n", encoding="utf-8"
+    )
+    git(top, "add", "--all")
+    git(top, "commit", "--quiet", "--message", "It stays whole")
+    red = told(play, "replay", "--actions-only", "--apply", code=1)
+    assert (red["branch"], any("test_zero" in reason for reason in red["reasons"])) == ("", True)
+    source.write_text(
+        source.read_text(encoding="utf-8").replace("return price\n", "return price + 1\n"), encoding="utf-8"
+    )
+    git(top, "commit", "--quiet", "--all", "--message", "In the way")
+    refs = git(top, "for-each-ref")
+    clash = told(play, "replay", "--actions-only", "--apply", code=1)
+    assert (clash["steps"][-1]["outcome"], clash["steps"][-1]["paths"]) == ("conflict", [SOURCE])
+    assert git(top, "for-each-ref") == refs
+    for words in (("--onto", "main"), ("--since", "2030-01-01"), ("--all", "--actions-only")):
+        assert play.person.run("replay", *words).code == 2
