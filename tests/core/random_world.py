@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 
 from agentforge.core.decide import decide
+from agentforge.core.dependencies import Dependencies, TaskDependency
 from agentforge.core.effects import (
     Act,
     Ask,
@@ -14,6 +15,7 @@ from agentforge.core.effects import (
     Check,
     Commit,
     Deliver,
+    Depend,
     Effect,
     Judge,
     Pause,
@@ -45,6 +47,8 @@ from agentforge.core.inputs import (
     CheckRan,
     CommitMade,
     DeliveryMade,
+    DependenciesReady,
+    DependencyLost,
     DriverStarted,
     Elapsed,
     Input,
@@ -87,7 +91,18 @@ TROUBLES: tuple[tuple[TroubleKind, bool, bool], ...] = (
 )
 GATE_STATUSES: tuple[GateStatus, ...] = ("failed", "not_run", "blocked", "split", "unread")
 GIVEN_UP = Question("May it be given up?", ("allow", "keep them"), about=("tests/a.py::test_a",))
-ANSWERS = ("retry", "double", "x3", "²", "abort", "The second one.", "", "allow", "back to red: it is wrong")
+ANSWERS = (
+    "retry",
+    "go on without",
+    "double",
+    "x3",
+    "²",
+    "abort",
+    "The second one.",
+    "",
+    "allow",
+    "back to red: it is wrong",
+)
 
 
 def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # one arm per effect is the point
@@ -106,6 +121,8 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
                 BaselineFailed("No way to install it.", "Set `setup:`."),
                 Unclassified("uv"),
             ]
+        case Depend():
+            return [DependenciesReady(), DependencyLost("It failed.", "retry"), Unclassified("index")]
         case Assemble():
             return [Assembled("context", 700, ("map",)), Unclassified("pack")]
         case Ask():
@@ -142,6 +159,7 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
                 CommitMade(state.tree, "commit"),
                 CommitMade(state.tree, "commit", ("no_ambiguities", "trivial_change"), 1, 9),
                 CommitMade(state.tree, "commit", (), 9, 900),
+                CommitMade(state.tree, "commit", dependencies=Dependencies((TaskDependency("task-2"),))),
                 Unclassified("git"),
             ]
         case Deliver():
@@ -169,6 +187,7 @@ def _ask_outcomes(effect: Ask, state: State) -> list[Outcome]:
         *map(Answered, replies),
         *(late if batch else ()),
         *(AskTrouble(kind, kind, retryable=retry, maybe_billed=billed) for kind, retry, billed in TROUBLES),
+        AskTrouble("quota", "quota", retryable=False, maybe_billed=False, retry_after_s=60, at=1_900_000_000),
         Unclassified("socket"),
     ]
 

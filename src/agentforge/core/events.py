@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, get_args
 
 from agentforge.core.codec import decode, encode
+from agentforge.core.dependencies import Dependencies, FoundArtifact
 from agentforge.core.pipeline import GateName, Pipeline
 from agentforge.core.reply import Json
 from agentforge.core.spec import TaskSpec
@@ -219,6 +220,21 @@ class BudgetRaised:
     """A person gave the task a larger budget: the new cap."""
 
     budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class DependenciesDeclared:
+    """The specification says what the task waits for before its work goes on."""
+
+    dependencies: Dependencies
+
+
+@dataclass(frozen=True, slots=True)
+class DependenciesMet:
+    """What the task waited for is there, or a person let it go on without."""
+
+    found: tuple[FoundArtifact, ...] = ()
+    without: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -528,6 +544,8 @@ OtherTaskEvent: TypeAlias = (
     | BudgetRaised
     | ModelChanged
     | WaitLimitChanged
+    | DependenciesDeclared
+    | DependenciesMet
     | DefectNoted
     | Resumed
     | TaskAborted

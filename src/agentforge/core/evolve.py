@@ -11,6 +11,8 @@ from agentforge.core.events import (
     BaselineTaken,
     BudgetRaised,
     DefectNoted,
+    DependenciesDeclared,
+    DependenciesMet,
     Discarded,
     Escalated,
     Event,
@@ -95,6 +97,11 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
             return _resolved(state, event)
         case BudgetRaised(budget):
             return replace(state, budget=budget)
+        case DependenciesDeclared(dependencies):
+            declared = state.declared + 1
+            return replace(state, dependencies=dependencies, declared=declared, depends=bool(dependencies))
+        case DependenciesMet(found):
+            return replace(state, depends=False, found=found or state.found)
         case WaitLimitChanged(max_wait_s):
             return replace(state, max_wait_s=max_wait_s)
         case ModelChanged(model, _, price):

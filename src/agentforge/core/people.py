@@ -4,6 +4,7 @@ from typing import assert_never
 
 from agentforge.core.calls import change_wait
 from agentforge.core.decisions import (
+    WITHOUT,
     Decisions,
     RunDecisions,
     enter,
@@ -16,6 +17,7 @@ from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     BudgetRaised,
     DefectNoted,
+    DependenciesMet,
     LineExtended,
     ModelChanged,
     Resolved,
@@ -87,6 +89,8 @@ def _resolve(decisions: Decisions, given: Resolution) -> str:
         decisions.tell(TaskAborted(given.by, f"answer to {found.id}"))
         decisions.move("cancelled")
         return "aborted by a person's answer"
+    if found.kind == "dependency" and given.answer.strip().lower() == WITHOUT:
+        decisions.tell(DependenciesMet(without=True))
     if found.kind == "iteration":
         return decided(decisions, found, given)
     if found.kind == "approval":
