@@ -24,14 +24,14 @@ class Records(NamedTuple):
 def read_records(path: Path, mac: Callable[[bytes], str]) -> Records:
     """The report of a run. The tests could write there: what is no plain file, or too large, is not read."""
     try:
-        return records_in(read_bounded(path, LARGEST, follow=False), mac)
+        return _records_in(read_bounded(path, LARGEST, follow=False), mac)
     except FileNotFoundError:
         return Records([])
     except OSError as error:
         return Records([], tampered=True, unread=f"the report of the tests cannot be read: {error.strerror}")
 
 
-def records_in(data: bytes, mac: Callable[[bytes], str]) -> Records:
+def _records_in(data: bytes, mac: Callable[[bytes], str]) -> Records:
     """The lines that were written whole, up to the first whose hash or number is wrong."""
     rows: list[dict[str, Any]] = []
     for number, whole in enumerate(io.BytesIO(data)):

@@ -75,11 +75,6 @@ def _default() -> str:
     return done.out.decode("utf-8", "replace").strip()
 
 
-def registry_file(settings: Mapping[str, str]) -> str:
-    """The settings as npm reads them."""
-    return "".join(f"{name}={value}\n" for name, value in settings.items())
-
-
 def certificates(environ: Mapping[str, str]) -> dict[str, str]:
     """Whom to believe."""
     return {name: environ[name] for name in _CERTIFICATES if environ.get(name)}

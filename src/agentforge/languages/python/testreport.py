@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from agentforge.languages.keyed import Records, read_records, records_in
+from agentforge.languages.keyed import Records, read_records
 from agentforge.languages.outcomes import Lines, Outcome, Phase, Reached, TestResult
 
 BARE = ("equal", "raises", "approx", "unittest_equal", "unittest_raises")
@@ -120,11 +120,6 @@ class Report:
 def read_report_file(path: Path, key: bytes, token: str, tree: str) -> Report:
     """The report of a run."""
     return _report_of(read_records(path, _mac(key)), token, tree)
-
-
-def read_report(data: bytes, key: bytes, token: str, tree: str) -> Report:
-    """The report in these bytes."""
-    return _report_of(records_in(data, _mac(key)), token, tree)
 
 
 def _mac(key: bytes) -> Callable[[bytes], str]:
