@@ -151,6 +151,7 @@ ELSEWHERE = frozenset(
             "repo list",
             "repo remove",
             "replay",
+            "fork",
             "trees list",
             "clean",
             "models test",

@@ -373,7 +373,20 @@ class NoteDefect:
     by: str
 
 
-Message: TypeAlias = Resolution | Resume | Abort | ChangeModel | ChangeWait | NoteDefect | Extend | Revise
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """The record so far is another task's: this one goes on from there by itself."""
+
+    task: str
+    step: int
+    head: str
+    """The hash of the last line that both share."""
+    by: str
+
+
+Message: TypeAlias = (
+    Resolution | Resume | Abort | ChangeModel | ChangeWait | NoteDefect | Fork | Extend | Revise
+)
 """What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving

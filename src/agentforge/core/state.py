@@ -161,6 +161,8 @@ class State(TaskSpec):
     """The task's branch, once there is one."""
     branch_at: str = ""
     """The commit where the task left its branch."""
+    forked_from: str = ""
+    """The task whose record this one began with, and its last step that both share."""
     defects: tuple[str, ...] = ()
     """Faults that people found in what was delivered."""
     branches_kept: tuple[str, ...] = ()
