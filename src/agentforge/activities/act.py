@@ -8,6 +8,7 @@ from typing import Any
 from agentforge.activities.assemble import bridge_of, results_of
 from agentforge.activities.check import run_affected
 from agentforge.activities.commands import Outputs, run_program
+from agentforge.activities.dependencies import dependency_problems
 from agentforge.activities.iterating import version_before
 from agentforge.activities.kinds import owes_failing_test
 from agentforge.activities.measure import conformance, coverage, type_check
@@ -256,7 +257,8 @@ def _subject(world: World, state: RunView, name: str, document: Document, doing:
     reviews = part in ("review", "security")
     to_rule_on = tuple(flag.about for flag in flags_to_rule_on(world, state)) if reviews else ()
     known, owes = frozenset(files), owes_failing_test(state)
-    return Subject(document, part, inputs, state.request, known, read, asked, names, to_rule_on, owes)
+    waits = partial(dependency_problems, neighbours=world.neighbours, own=state.task_id)
+    return Subject(document, part, inputs, state.request, known, read, asked, names, to_rule_on, owes, waits)
 
 
 def _base_text(world: World, state: RunView, path: str) -> str | None:

@@ -179,7 +179,8 @@ def _view(world: World, state: RunView) -> StepView:
             (name, world.once("yaml", refs[name], make=partial(_input, world, name, documents[name])))
             for name in stage.requires
             if name in documents and not _says_nothing(world, name, documents[name])
-        ),
+        )
+        + _from_others(world, state),
         answers=shown_answers(state),
         # Who judges a change is shown the change; what else there is, its tools find.
         repository_map="" if reviews else world.repository_map(state, lambda: draw_map(world, state)),
@@ -223,6 +224,18 @@ def _input(world: World, name: str, document: Mapping[str, Json]) -> str:
         shown = {*offered, *SAID_BY_ROLES}
         document = {key: value for key, value in document.items() if key in shown and value not in ("", [])}
     return strict_yaml.dump(dict(document))
+
+
+def _from_others(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
+    """The artifacts of other repositories that the task waited for."""
+    return tuple(
+        (f"{each.artifact} {each.version} of {each.repo}", _dumped(world, each.ref)) for each in state.found
+    )
+
+
+def _dumped(world: World, ref: str) -> str:
+    document: Any = world.pack.get_json(ref)
+    return strict_yaml.dump(document)
 
 
 def _says_nothing(world: World, name: str, document: Mapping[str, Json]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from agentforge.activities.act import ABOUT_THE_BASE
@@ -12,6 +13,7 @@ from agentforge.activities.conformance import (
     named_violation,
     tree_conformance,
 )
+from agentforge.activities.dependencies import dependency_problems
 from agentforge.activities.examining import judge_checks
 from agentforge.activities.judged_place import judged_place
 from agentforge.activities.kinds import kind_of_change, owes_failing_test
@@ -473,6 +475,7 @@ def _subject(
         if part in ("review", "security")
         else (),
         owes_failing_test(state),
+        partial(dependency_problems, neighbours=world.neighbours, own=state.task_id),
     )
 
 

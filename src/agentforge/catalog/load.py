@@ -75,6 +75,8 @@ OWN_CONTRACTS = frozenset(
         *META.values(),
         "settings",
         "user_settings",
+        "check_definition",
+        "project_check",
         "stage_config",
         *DOCUMENTS.values(),
         *(f"{name}_policy" for name in POLICIES),

@@ -19,6 +19,7 @@ from agentforge.core.calls import (
     was_late,
 )
 from agentforge.core.decisions import (
+    WITHOUT,
     Decisions,
     RunDecisions,
     budget_question,
@@ -31,6 +32,7 @@ from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     BaselineTaken,
     ContextAssembled,
+    DependenciesMet,
     Discarded,
     Event,
     TaskCreated,
@@ -53,6 +55,8 @@ from agentforge.core.inputs import (
     CommitMade,
     Create,
     DeliveryMade,
+    DependenciesReady,
+    DependencyLost,
     DriverStarted,
     Elapsed,
     Input,
@@ -196,6 +200,12 @@ def _of_task(decisions: Decisions, given: Outcome) -> str:
             return f"the environment is ready: {baseline.summary}"
         case BaselineFailed(sentence, next_step, options):
             return escalate(decisions, "environment", Question(sentence, options, next_step))
+        case DependenciesReady(found):
+            decisions.tell(DependenciesMet(found))
+            return "what the task waited for is there"
+        case DependencyLost(sentence, next_step):
+            question = Question(sentence, ("retry", WITHOUT, "abort"), next_step)
+            return escalate(decisions, "dependency", question)
         case Unclassified(what):
             return confuse(decisions, what)
         case _:
@@ -230,7 +240,14 @@ def _of_run(own: RunDecisions, given: Outcome, key: str) -> str:  # noqa: C901, 
         case Unclassified(what):
             lose(own.all, key)
             return confuse(own.all, what, own.id)
-        case Prepared() | BaselineReady() | BaselineFailed() | Parked():
+        case (
+            Prepared()
+            | BaselineReady()
+            | BaselineFailed()
+            | DependenciesReady()
+            | DependencyLost()
+            | Parked()
+        ):
             raise AssertionError(f"{given} is no outcome of a run")
         case _:
             assert_never(given)

@@ -227,6 +227,8 @@ def give_up(own: RunDecisions, reason: str) -> str:
     return escalate(own.all, "exhausted", Question(text, options, ""), reports, own.id)
 
 
+WITHOUT = "go on without"
+"""The answer that lets a task go on without what it waits for."""
 BACK = "back to red"
 """The answer that opens locked tests again; a reason may follow it."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, get_args
 
 from agentforge.core.codec import decode, encode
+from agentforge.core.dependencies import Dependencies, FoundArtifact
 from agentforge.core.pipeline import GateName, Pipeline
 from agentforge.core.reply import Json
 from agentforge.core.spec import TaskSpec
@@ -222,6 +223,21 @@ class BudgetRaised:
 
 
 @dataclass(frozen=True, slots=True)
+class DependenciesDeclared:
+    """The specification says what the task waits for before its work goes on."""
+
+    dependencies: Dependencies
+
+
+@dataclass(frozen=True, slots=True)
+class DependenciesMet:
+    """What the task waited for is there, or a person let it go on without."""
+
+    found: tuple[FoundArtifact, ...] = ()
+    without: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class WaitLimitChanged:
     """A person said how long a provider may be waited for."""
 
@@ -244,6 +260,18 @@ class DefectNoted:
     """A person found a fault in what was delivered."""
 
     note: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskForked:
+    """What is on record up to here was done and paid by another task."""
+
+    task: str
+    step: int
+    """The last step that both share."""
+    head: str
+    """The hash of the last line of that task that both share."""
     by: str
 
 
@@ -528,7 +556,10 @@ OtherTaskEvent: TypeAlias = (
     | BudgetRaised
     | ModelChanged
     | WaitLimitChanged
+    | DependenciesDeclared
+    | DependenciesMet
     | DefectNoted
+    | TaskForked
     | Resumed
     | TaskAborted
     | TaskFailed

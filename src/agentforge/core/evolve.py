@@ -11,6 +11,8 @@ from agentforge.core.events import (
     BaselineTaken,
     BudgetRaised,
     DefectNoted,
+    DependenciesDeclared,
+    DependenciesMet,
     Discarded,
     Escalated,
     Event,
@@ -28,6 +30,7 @@ from agentforge.core.events import (
     TaskCreated,
     TaskDelivered,
     TaskFailed,
+    TaskForked,
     WaitLimitChanged,
     WorkspacePrepared,
 )
@@ -39,7 +42,7 @@ from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
-from agentforge.core.values import OfRun
+from agentforge.core.values import Amount, OfRun
 
 
 def replay(events: tuple[Event, ...] | list[Event]) -> State:
@@ -95,10 +98,17 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
             return _resolved(state, event)
         case BudgetRaised(budget):
             return replace(state, budget=budget)
+        case DependenciesDeclared(dependencies):
+            declared = state.declared + 1
+            return replace(state, dependencies=dependencies, declared=declared, depends=bool(dependencies))
+        case DependenciesMet(found):
+            return replace(state, depends=False, found=found or state.found)
         case WaitLimitChanged(max_wait_s):
             return replace(state, max_wait_s=max_wait_s)
         case ModelChanged(model, _, price):
             return replace(state, model=model, price=price, prices=())
+        case TaskForked():
+            return _forked(state, event)
         case DefectNoted(note):
             return replace(state, defects=(*state.defects, note))
         case Resumed(segment):
@@ -117,6 +127,22 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
 def _created(state: State, spec: TaskSpec) -> State:
     given = {field.name: getattr(spec, field.name) for field in fields(spec)}
     return replace(state, **given, tree=spec.given_tree or spec.base_tree, commit=spec.base_commit)
+
+
+def _forked(state: State, event: TaskForked) -> State:
+    """What came before was paid by the other task, whose branch it also is."""
+    return replace(
+        state,
+        forked_from=f"{event.task}, step {event.step}",
+        spent=Amount(),
+        unaccounted=Amount(),
+        unpriced=0,
+        cached_tokens=0,
+        flights=(),
+        branch="",
+        branch_at="",
+        branches_kept=(),
+    )
 
 
 def _prepared(state: State, event: WorkspacePrepared) -> State:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agentforge.core.dependencies import Dependencies, FoundArtifact
 from agentforge.core.events import ExternalArtifactImported
 from agentforge.core.pipeline import GateName, Pipeline
 from agentforge.core.spec import TaskSpec
@@ -223,6 +224,8 @@ class CommitMade:
     """Where the commit is; empty if there is nothing to hold."""
     kept: tuple[str, ...] = ()
     """Branches that are not where this task left them, with their commits: left alone."""
+    dependencies: Dependencies = Dependencies()
+    """What the specification says that the task waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +239,21 @@ class DeliveryMade:
     """As in `CommitMade`."""
     seal: str = ""
     """The commit that carries the statement; empty if there is no branch."""
+
+
+@dataclass(frozen=True, slots=True)
+class DependenciesReady:
+    """Outcome of `Depend`: what was waited for is there."""
+
+    found: tuple[FoundArtifact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyLost:
+    """Outcome of `Depend`: something will not come by itself."""
+
+    sentence: str
+    next_step: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +358,8 @@ Outcome: TypeAlias = (
     | Judged
     | CommitMade
     | DeliveryMade
+    | DependenciesReady
+    | DependencyLost
     | Unclassified
 )
 """What an effect ends in."""
@@ -353,7 +373,20 @@ class NoteDefect:
     by: str
 
 
-Message: TypeAlias = Resolution | Resume | Abort | ChangeModel | ChangeWait | NoteDefect | Extend | Revise
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """The record so far is another task's: this one goes on from there by itself."""
+
+    task: str
+    step: int
+    head: str
+    """The hash of the last line that both share."""
+    by: str
+
+
+Message: TypeAlias = (
+    Resolution | Resume | Abort | ChangeModel | ChangeWait | NoteDefect | Fork | Extend | Revise
+)
 """What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving

@@ -4,6 +4,7 @@ from typing import assert_never
 
 from agentforge.core.calls import change_wait
 from agentforge.core.decisions import (
+    WITHOUT,
     Decisions,
     RunDecisions,
     enter,
@@ -16,10 +17,12 @@ from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     BudgetRaised,
     DefectNoted,
+    DependenciesMet,
     LineExtended,
     ModelChanged,
     Resolved,
     TaskAborted,
+    TaskForked,
 )
 from agentforge.core.examining import answered, is_about_checks
 from agentforge.core.inputs import (
@@ -27,6 +30,7 @@ from agentforge.core.inputs import (
     ChangeModel,
     ChangeWait,
     Extend,
+    Fork,
     Message,
     NoteDefect,
     Resolution,
@@ -61,6 +65,8 @@ def hear(decisions: Decisions, given: Message) -> str:
             return change_wait(decisions, given)
         case NoteDefect():
             return _note_defect(decisions, given)
+        case Fork():
+            return _fork(decisions, given)
         case Extend():
             return _extend(decisions, given)
         case Revise():
@@ -87,6 +93,8 @@ def _resolve(decisions: Decisions, given: Resolution) -> str:
         decisions.tell(TaskAborted(given.by, f"answer to {found.id}"))
         decisions.move("cancelled")
         return "aborted by a person's answer"
+    if found.kind == "dependency" and given.answer.strip().lower() == WITHOUT:
+        decisions.tell(DependenciesMet(without=True))
     if found.kind == "iteration":
         return decided(decisions, found, given)
     if found.kind == "approval":
@@ -164,6 +172,12 @@ def _note_defect(decisions: Decisions, given: NoteDefect) -> str:
         )
     decisions.tell(DefectNoted(given.note, given.by))
     return "a defect was found in what was delivered"
+
+
+def _fork(decisions: Decisions, given: Fork) -> str:
+    """A task that begins in the middle of another one; its worktree and its bill are its own."""
+    decisions.tell(TaskForked(given.task, given.step, given.head, given.by))
+    return f"it begins with the first {given.step} steps of {given.task}"
 
 
 def _go_on(decisions: Decisions, by: str, escalation: Escalation | None = None, answer: str = "") -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from functools import reduce
 
 from agentforge.core.conditions import PROVIDED, Fact, holds
+from agentforge.core.dependencies import Dependencies, FoundArtifact
 from agentforge.core.events import ExternalArtifactImported, TaskDelivered
 from agentforge.core.pipeline import TIERS, Part, Reviewer, Stage, Tier
 from agentforge.core.replacing import replace
@@ -122,6 +123,14 @@ class State(TaskSpec):
     """What was handed in with the request."""
     facts: tuple[str, ...] = ()
     """What conditions may ask about (`core.conditions`)."""
+    dependencies: Dependencies = Dependencies()
+    """What the specification says that the task waits for."""
+    declared: int = 0
+    """How often that was said."""
+    depends: bool = False
+    """Whether it waits for that now."""
+    found: tuple[FoundArtifact, ...] = ()
+    """The artifacts of others that it waited for."""
     escalations: tuple[Escalation, ...] = ()
     """Every question to a person, answered or not."""
     spent: Amount = Amount()
@@ -152,6 +161,8 @@ class State(TaskSpec):
     """The task's branch, once there is one."""
     branch_at: str = ""
     """The commit where the task left its branch."""
+    forked_from: str = ""
+    """The task whose record this one began with, and its last step that both share."""
     defects: tuple[str, ...] = ()
     """Faults that people found in what was delivered."""
     branches_kept: tuple[str, ...] = ()

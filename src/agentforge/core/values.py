@@ -30,11 +30,12 @@ EscalationKind = Literal[
     "review",  # the reviewer blocks again and again
     "environment",  # the project's environment cannot be built
     "model",  # the provider cannot be used
+    "dependency",  # what the task waits for failed, is gone, or waits for it
     "confused",  # something the core cannot classify
     "iteration",  # a version of an artifact is presented, and somebody decides about it
     "approval",  # somebody wanted to be asked before the task goes on
 ]
-RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model"})
+RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model", "dependency"})
 """Kinds that the world may mend by itself: `continue` alone tries again."""
 
 Owner = Literal["worker", "reviewer"]

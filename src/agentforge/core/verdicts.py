@@ -20,7 +20,7 @@ from agentforge.core.decisions import (
     send_back,
     unread_parts,
 )
-from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageAccepted
+from agentforge.core.events import DependenciesDeclared, GateJudged, LaneRaised, Reverted, StageAccepted
 from agentforge.core.examining import KNOWN, known_checks
 from agentforge.core.inputs import CommitMade, Judged
 from agentforge.core.iterating import approver, present
@@ -157,10 +157,13 @@ def accepted(own: RunDecisions, given: CommitMade) -> str:
         )
     )
     pipeline = own.state.pipeline
+    position = pipeline.index(run.stage) + 1
+    # Where nothing is left to do, nothing is waited for.
+    if given.dependencies != own.state.dependencies and position < len(pipeline.stages):
+        own.tell(DependenciesDeclared(given.dependencies))
     if pipeline.rises is not None and (why := _spreads(own.state, given)):
         own.tell(LaneRaised(pipeline.rises.to, why))
         return f"the lane rises: {why}; " + go_to(own, remaining(own.state), given.tree)
-    position = pipeline.index(run.stage) + 1
     if position == len(pipeline.stages):
         return "the last stage is accepted"
     return go_to(own, pipeline.stages[position], given.tree)

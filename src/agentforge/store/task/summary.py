@@ -98,6 +98,7 @@ def summary_of(state: State, times: Times, progress: Progress, files: dict[str, 
             "opened_at": dict(times.opened).get(waiting.id),
         },
         "waits_for": _waits_for(state),
+        "depends_on": [each.task_id for each in state.dependencies.tasks] if state.depends else [],
     }
 
 
@@ -105,6 +106,8 @@ def _waits_for(state: State) -> Json:
     """What the task waits for by itself, and goes on when it is there; None where nothing is waited for."""
     if state.status in TERMINAL or state.status == "blocked":
         return None
+    if state.depends:
+        return {"kind": "tasks", "text": "; ".join(state.dependencies.words), "until": None}
     pausing = (run.refused for run in state.runs if run.point == "pause" and run.refused is not None)
     refusals = [each for each in pausing if each.until]
     if not refusals:

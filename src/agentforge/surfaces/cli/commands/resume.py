@@ -51,7 +51,7 @@ started with.""",
 @click.option(
     "--detach",
     is_flag=True,
-    help="Return while calls wait for a batch; with Temporal: do not follow.",
+    help="Return while it waits for a batch or another task; with Temporal: do not follow.",
 )
 @no_wait_option
 @repo_option
@@ -96,7 +96,7 @@ def resume(  # noqa: PLR0913 - the options of the command
     if extend_to is not None:
         _extend(found, extend_to)
     change = model_change(found, model, partial(say, err=True)) if model else None
-    if detach and not remote.waits_by_batch(found):
+    if detach and not remote.may_be_left(found):
         problem = remote.hand_over(found, resume_with(change, no_wait=no_wait), permissions)
         return tell_handed_over(found, problem, as_data=as_data)
     work = partial(driving.resume, permissions=permissions, change=change, no_wait=no_wait, detach=detach)

@@ -19,6 +19,8 @@ from agentforge.core.events import (
     Checked,
     ContextAssembled,
     DefectNoted,
+    DependenciesDeclared,
+    DependenciesMet,
     Discarded,
     Escalated,
     Event,
@@ -47,6 +49,7 @@ from agentforge.core.events import (
     TaskCreated,
     TaskDelivered,
     TaskFailed,
+    TaskForked,
     UserDecision,
     WaitEnded,
     WaitLimitChanged,
@@ -79,7 +82,7 @@ _POINTS = {
 """What a run does at a point, where its name alone does not say it."""
 
 
-def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 - one arm per event is the point
+def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912, PLR0915 - one arm per event is the point
     """What to tell a person who watches; None where there is nothing worth a line. `state` is where the
     event's line led.
     """
@@ -165,12 +168,21 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case BudgetRaised(budget):
             limit = f", {money(budget.micro_usd)}" if budget.micro_usd is not None else ""
             return f"the budget is now {count(budget.calls, 'call')}, {count(budget.tokens, 'token')}{limit}"
+        case DependenciesDeclared(dependencies):
+            return "\n".join(f"waits for {brief(words)}" for words in dependencies.words) or None
+        case DependenciesMet(without=True):
+            return "goes on without what it waited for"
+        case DependenciesMet(found):
+            came = [f"  {brief(f'{each.artifact} {each.version} of {each.task_id}')}" for each in found]
+            return "\n".join(["what it waited for is there", *came])
         case WaitLimitChanged(0, by):
             return f"a quota that is used up is not waited for any more, said {by}"
         case WaitLimitChanged(max_wait_s, by):
             return f"a provider is waited for up to {age(max_wait_s)}, said {by}"
         case ModelChanged(model, by):
             return f"the model is now {model}, named by {by}"
+        case TaskForked(task, step, by=by):
+            return f"forked from {task} after step {step} by {by}: what came before was paid there"
         case DefectNoted(note, by):
             return f"a defect in what was delivered, noted by {by}: {brief(note)}"
         case Resumed(_, by):

@@ -31,9 +31,12 @@ def _lost_money(state: State) -> int | None:
 
 def exit_code(state: State) -> int:
     """The exit code of a command that drove a task to this state."""
-    return (
-        DONE if waits_for_batch(state) else {"completed": DONE, "blocked": WAITING}.get(state.status, FAILED)
-    )
+    return DONE if may_be_left(state) else {"completed": DONE, "blocked": WAITING}.get(state.status, FAILED)
+
+
+def may_be_left(state: State) -> bool:
+    """Whether a task that nobody drives waits for what comes without anybody: a batch, or another task."""
+    return waits_for_batch(state) or (state.depends and state.status in ("running", "verifying"))
 
 
 def waits_for_batch(state: State) -> bool:
@@ -120,6 +123,10 @@ def as_text(report: TaskReport, commands: Sequence[str] | None = None) -> str:
                 f"{state.task_id} is waiting for a batch; `agentforge continue {state.task_id}` collects it.",
                 _so_far(report),
             ]
+        case _ if may_be_left(state):
+            awaited = brief("; ".join(state.dependencies.words), 400)
+            again = f"`agentforge continue {state.task_id}` resumes it then."
+            parts = [f"{state.task_id} is waiting for {awaited}; {again}", _so_far(report)]
         case _:
             parts = [f"{state.task_id} is {state.status}.", _so_far(report)]
     if state.flagged:
