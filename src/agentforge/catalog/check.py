@@ -138,7 +138,8 @@ def _without_broken(files: Mapping[str, str], place: str) -> tuple[dict[str, str
     """The files without those beside `place` that are broken themselves, and what is wrong with these. What
     builds on a broken one goes with it.
     """
-    found, elsewhere = dict(files), {}
+    found = dict(files)
+    elsewhere: dict[str, None] = {}
     while broken := _broken(found, place):
         for path, faults in broken.items():
             elsewhere |= dict.fromkeys(faults)
