@@ -36,7 +36,7 @@ test: .venv/.ready ## Run every test (installs bubblewrap where it may)
 test-fast: .venv/.ready ## Run the tests of the inner loop
 	$(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not slow and not wide"
 
-wide: .venv/.ready ## Try released projects and other toolchains: needs package indexes; an hour
+wide: .venv/.ready ## Run what takes released projects, or packages and toolchains of other languages, from their registries
 	@scripts/system-deps
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -rs -m wide -o timeout=3600 $(TESTS)
 

@@ -3,9 +3,10 @@ answers.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agentforge.core.decide import decide
+from agentforge.core.dependencies import Dependencies, TaskDependency
 from agentforge.core.effects import (
     Act,
     Ask,
@@ -14,6 +15,7 @@ from agentforge.core.effects import (
     Check,
     Commit,
     Deliver,
+    Depend,
     Effect,
     Judge,
     Pause,
@@ -45,8 +47,11 @@ from agentforge.core.inputs import (
     CheckRan,
     CommitMade,
     DeliveryMade,
+    DependenciesReady,
+    DependencyLost,
     DriverStarted,
     Elapsed,
+    Extend,
     Input,
     Judged,
     Message,
@@ -54,6 +59,7 @@ from agentforge.core.inputs import (
     Prepared,
     Resolution,
     Resume,
+    Revise,
     TroubleKind,
     Unclassified,
 )
@@ -74,7 +80,7 @@ from agentforge.core.values import (
     ReplyDigest,
     Usage,
 )
-from tests.core.scenes import BASELINE, EDIT, FAILED, MISS, PASSED, handed_in
+from tests.core.scenes import BASELINE, EDIT, FAILED, LATER, MISS, PASSED, handed_in
 
 TROUBLES: tuple[tuple[TroubleKind, bool, bool], ...] = (
     ("auth", False, False),
@@ -87,7 +93,24 @@ TROUBLES: tuple[tuple[TroubleKind, bool, bool], ...] = (
 )
 GATE_STATUSES: tuple[GateStatus, ...] = ("failed", "not_run", "blocked", "split", "unread")
 GIVEN_UP = Question("May it be given up?", ("allow", "keep them"), about=("tests/a.py::test_a",))
-ANSWERS = ("retry", "double", "x3", "²", "abort", "The second one.", "", "allow", "back to red: it is wrong")
+ANSWERS = (
+    "retry",
+    "go on without",
+    "double",
+    "x3",
+    "²",
+    "abort",
+    "The second one.",
+    "",
+    "allow",
+    "back to red: it is wrong",
+)
+
+DECISIONS = (
+    *("approve", "revise: say more", "reject: wrong", "exit", "extend", "once more", "go on", "stop: enough"),
+    *("refuse", "revise", "", "Say more about errors.", "abort"),
+)
+EDITED = (ArtifactRef("specification", "spec", 7, "by hand"),)
 
 
 def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # one arm per effect is the point
@@ -106,6 +129,8 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
                 BaselineFailed("No way to install it.", "Set `setup:`."),
                 Unclassified("uv"),
             ]
+        case Depend():
+            return [DependenciesReady(), DependencyLost("It failed.", "retry"), Unclassified("index")]
         case Assemble():
             return [Assembled("context", 700, ("map",)), Unclassified("pack")]
         case Ask():
@@ -142,6 +167,7 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
                 CommitMade(state.tree, "commit"),
                 CommitMade(state.tree, "commit", ("no_ambiguities", "trivial_change"), 1, 9),
                 CommitMade(state.tree, "commit", (), 9, 900),
+                CommitMade(state.tree, "commit", dependencies=Dependencies((TaskDependency("task-2"),))),
                 Unclassified("git"),
             ]
         case Deliver():
@@ -169,6 +195,7 @@ def _ask_outcomes(effect: Ask, state: State) -> list[Outcome]:
         *map(Answered, replies),
         *(late if batch else ()),
         *(AskTrouble(kind, kind, retryable=retry, maybe_billed=billed) for kind, retry, billed in TROUBLES),
+        AskTrouble("quota", "quota", retryable=False, maybe_billed=False, retry_after_s=60, at=1_900_000_000),
         Unclassified("socket"),
     ]
 
@@ -195,8 +222,19 @@ def _act_outcomes(state: State, stage: Stage) -> list[Outcome]:
 def messages(state: State) -> list[Message]:
     """What people may say, sense or nonsense."""
     known = [item.id for item in state.escalations][-2:]
+    waiting = state.open_escalation
+    decides = waiting is not None and waiting.kind in ("iteration", "approval")
+    answers = DECISIONS if decides else ANSWERS
+    edits = [
+        Resolution(identity, choice, "ada", None, EDITED)
+        for identity in known
+        for choice in ("approve", "revise")
+    ]
+    line = replace(state.pipeline, stages=(*state.pipeline.stages, LATER))
     return [
-        *(Resolution(identity, answer, "ada") for identity in reversed(known) for answer in ANSWERS),
+        *(Resolution(identity, answer, "ada") for identity in reversed(known) for answer in answers),
+        *(edits if decides and waiting is not None and waiting.stage == "spec" else ()),
+        *([Extend(line, "cat1", "ada"), Revise("ada")] if decides or state.status == "completed" else ()),
         Resolution("ESC-999", "retry", "ada"),
         Resume("ada"),
         Abort("ada", "enough"),
@@ -220,7 +258,7 @@ class World:
         try:
             decided = decide(self.state, given, key).events
         except StateInvalid as error:
-            assert isinstance(given, Resolution | Resume | Abort), given
+            assert isinstance(given, Resolution | Resume | Abort | Extend | Revise), given
             self.refused.append(error)
             return ()
         for event in decided:

@@ -238,7 +238,7 @@ def test_a_task_under_way_cannot_be_resumed_and_the_refusal_names_the_legal_move
 
 
 def test_a_completed_task_is_not_resumed() -> None:
-    with pytest.raises(StateInvalid, match="start a new task"):
+    with pytest.raises(StateInvalid, match="only with --extend-to or --revise"):
         _completed().say(Resume("ada"))
 
 

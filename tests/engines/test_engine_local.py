@@ -15,6 +15,7 @@ from agentforge.core.effects import (
     Check,
     Commit,
     Deliver,
+    Depend,
     Effect,
     Judge,
     Pause,
@@ -32,6 +33,7 @@ from agentforge.core.inputs import (
     CheckRan,
     CommitMade,
     DeliveryMade,
+    DependenciesReady,
     Elapsed,
     Judged,
     Message,
@@ -108,6 +110,8 @@ class World:
                 return CommitMade(state.tree, f"commit-{state.run_of(effect.run).stage}")
             case Deliver():
                 return DeliveryMade("branch", state.commit, "evidence")
+            case Depend():
+                return DependenciesReady()
             case Await():
                 raise AssertionError("nobody performs a person")
 

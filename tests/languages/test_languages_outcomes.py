@@ -37,7 +37,7 @@ def test_flaky_and_excused_tests_do_not_count() -> None:
 
 def test_a_file_that_cannot_be_collected_takes_its_tests_with_it() -> None:
     (found,) = compare(run(a="passed"), run(errors={"t.py": "SyntaxError"}))
-    assert (found.after, found.message) == ("missing", "t.py cannot be collected")
+    assert (found.after, found.message) == ("missing", "t.py cannot be collected: SyntaxError")
 
 
 def test_a_partial_run_is_compared_on_what_it_was_asked() -> None:

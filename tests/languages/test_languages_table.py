@@ -80,8 +80,8 @@ def test_a_package_and_a_row_in_the_table_are_all_that_a_new_language_takes(tmp_
     (package / "other/__init__.py").write_text('"""A language of this test."""\n')
     (package / "other/language.py").write_text(ADDED)
     known = (package / "table.py").read_text()
-    assert "= (PYTHON,)" in known
-    row = known.replace("= (PYTHON,)", "= (PYTHON, OTHER)")
+    assert "= (PYTHON, " in known
+    row = known.replace("= (PYTHON, ", "= (PYTHON, OTHER, ")
     (package / "table.py").write_text(
         row.replace(
             "from agentforge.languages.port import",

@@ -144,4 +144,4 @@ def test_every_style_of_test_fails_with_a_failure_at_its_end(tmp_path: Path) -> 
 def test_what_a_file_does_not_define_and_what_does_not_parse_stay_as_they_are() -> None:
     assert made_to_fail("def test_it(:\n", FILE, IDS) == ("def test_it(:\n", frozenset())
     assert made_to_fail(STYLES, FILE, [f"{FILE}::test_nowhere"]) == (STYLES, frozenset())
-    assert made_to_fail("test it", "test_it.rb", ["test_it.rb::test"]) == ("test it", frozenset())
+    assert made_to_fail("test it", "test_it.txt", ["test_it.txt::test"]) == ("test it", frozenset())

@@ -178,7 +178,7 @@ SPELLING = Addition(
             before("def _syntax(world", SPELLING_CHECK),
         ),
         "catalog/stages/green.yaml": (
-            ("checks: [syntax, lint, tests]", "checks: [syntax, spelling, lint, tests]"),
+            ("checks: [syntax, lint, conformance, types, tests]", "checks: [syntax, spelling, lint, tests]"),
         ),
     },
 )
@@ -277,7 +277,7 @@ for _ in range(2):
 assert family_of(type(effect)) == "ping"
 
 # The names of the others stay: workflows that are under way know them.
-usual = ("prepare", "baseline", "assemble", "ask", "elapsed", "act", "check", "judge", "commit", "deliver")
+usual = ("prepare", "baseline", "depend", "assemble", "ask", "elapsed", "act", "check", "judge", "commit", "deliver")
 assert FAMILIES == (*usual, "ping"), FAMILIES
 """
 

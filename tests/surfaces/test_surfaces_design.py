@@ -118,7 +118,7 @@ def test_a_design_prints_its_specification_and_where_it_is(designed: Story) -> N
     assert f"  file      {place}\n" in said
     assert (scene.top / place).is_file()
     assert "review    panel on spec: security_architect approve" in said
-    assert f"agentforge implement --from-task {scene.task}" in said
+    assert f"agentforge continue {scene.task} --extend-to deliver" in said
     assert scene.git("branch", "--list", "agentforge/*") == ""
 
 

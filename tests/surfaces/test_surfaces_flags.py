@@ -29,7 +29,15 @@ OPTIONS = {
     "--engine": ("engine", "temporal"),
     "--deadline": ("deadline", "90m"),
 }
-FLAGS = {"--batch": "batch", "--detach": "detach", "--no-wait": "no_wait", "--json": "as_data"}
+FLAGS = {
+    "--batch": "batch",
+    "--detach": "detach",
+    "--no-wait": "no_wait",
+    "--json": "as_data",
+    "--iterate": "iterate",
+    "--no-iterate": "no_iterate",
+}
+SEVERAL = {"--iterate-at": ("iterate_at", "spec"), "--approve": ("approve", "design")}
 
 
 def parsed(name: str, *words: str) -> dict[str, object]:
@@ -64,6 +72,10 @@ def test_every_way_to_start_takes_the_same_options(command: str) -> None:
     plain = parsed(command, "x")
     for word, (name, value) in OPTIONS.items():
         assert parsed(command, "x", word, value) == {**plain, name: value}
+    for word in ("--supervised", "--interactive"):
+        assert parsed(command, "x", word) == {**plain, "oversight": word.removeprefix("--")}
+    for word, (name, value) in SEVERAL.items():
+        assert parsed(command, "x", word, value, word, "deliver") == {**plain, name: (value, "deliver")}
     if command in READS_A_FILE:
         assert parsed(command, "x", "--file", "request.md") == {**plain, "file": "request.md"}
     for word, name in FLAGS.items():

@@ -200,13 +200,13 @@ def test_a_file_elsewhere_is_checked_as_what_it_says_it_is(scene: Scene) -> None
     )
 
 
-def test_a_valid_file_is_warned_of_what_has_no_effect_yet(scene: Scene) -> None:
-    path = ".agentforge/stages/clarify.yaml"
-    text = 'extends: "agentforge:clarify"\niterable: true\nskip_if: spec_provided\n'
+def test_a_valid_file_is_warned_of_what_has_no_effect(scene: Scene) -> None:
+    path = ".agentforge/agents/software_developer.yaml"
+    text = 'extends: "agentforge:software_developer"\norchestration:\n  reviews: [software_developer]\n'
     write(scene, path, text, commit=False)
-    warnings = [
-        f"{path}:2: iterable: has no effect yet.",
-    ]
+    (warning,) = scene.data("pipelines", "validate", path)["warnings"]
+    assert warning.startswith(f"{path}:3: orchestration.reviews: software_developer: no stage")
+    warnings = [warning]
     done = scene.run("pipelines", "validate", path)
     assert done.returncode == 0
     assert done.stdout.splitlines() == [

@@ -18,6 +18,7 @@ from agentforge.core.effects import (
     Check,
     Commit,
     Deliver,
+    Depend,
     Effect,
     Judge,
     Pause,
@@ -258,7 +259,7 @@ def _outcome(effect: Effect, state: State, host: Light) -> Outcome:  # noqa: C90
         case Pause(seconds=seconds):  # the local engine comes here; the other one has a timer
             time.sleep(seconds)
             return Elapsed()
-        case TakeBaseline() | Check() | Await():
+        case TakeBaseline() | Depend() | Check() | Await():
             raise AssertionError(f"a light task owes no {effect}")
 
 

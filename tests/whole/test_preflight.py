@@ -37,14 +37,12 @@ def no_tasks(scene: Scene) -> bool:
 def test_a_repository_in_another_language_is_refused_before_anything_and_may_still_be_read(
     tmp_path: Path,
 ) -> None:
-    scene = make_scene(tmp_path, {"src/index.ts": "export const a = 1;\n", "run.sh": "true\n"})
+    scene = make_scene(tmp_path, {"src/main.c": "int a = 1;\n", "run.sh": "true\n"})
     model = scene.script(("audit", QUESTION))
     done = scene.run("start", "Add a flag", "--model", model)
     assert done.returncode == 2
-    assert (
-        "Changes can be proved in Python only, and this repository has none; its code is in .ts files."
-        in done.stderr
-    )
+    assert "has neither; its code is in .c files." in done.stderr
+    assert "Declare under `generic:`" in done.stderr
     assert no_tasks(scene)
     assert scene.run("start", "What is a?", "--mode", "audit", "--model", model).returncode != 2
 

@@ -8,6 +8,8 @@ from typing import Any
 from agentforge.activities.assemble import bridge_of, results_of
 from agentforge.activities.check import run_affected
 from agentforge.activities.commands import Outputs, run_program
+from agentforge.activities.dependencies import dependency_problems
+from agentforge.activities.iterating import version_before
 from agentforge.activities.kinds import owes_failing_test
 from agentforge.activities.measure import conformance, coverage, type_check
 from agentforge.activities.owed import derived, owed_by
@@ -171,8 +173,8 @@ def _held(world: World, state: RunView, bridge: Bridge, action: Action, doing: _
 
 
 def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> ToolResult:
-    """Takes a document in, or says what is wrong with it. Where the last one was refused, the keys that
-    change are enough.
+    """Takes a document in, or says what is wrong with it. Where the last one was refused, or a person wants
+    it changed, the keys that change are enough.
     """
     name = str(action.args["contract"])
     owed = {product.contract: product for product in state.stage.products}
@@ -184,7 +186,7 @@ def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> Tool
     assert isinstance(given, dict)
     contract = world.catalogue.contract(name)
     document, notes = fitted(contract, taken_in(given))
-    before = refused_before(world, state).get(name)
+    before = refused_before(world, state).get(name) or version_before(world, state, name)
     if before is not None and problems(contract, document, final=False):
         document = {**before, **document}
     subject = _subject(world, state, name, document, doing)
@@ -255,7 +257,8 @@ def _subject(world: World, state: RunView, name: str, document: Document, doing:
     reviews = part in ("review", "security")
     to_rule_on = tuple(flag.about for flag in flags_to_rule_on(world, state)) if reviews else ()
     known, owes = frozenset(files), owes_failing_test(state)
-    return Subject(document, part, inputs, state.request, known, read, asked, names, to_rule_on, owes)
+    waits = partial(dependency_problems, neighbours=world.neighbours, own=state.task_id)
+    return Subject(document, part, inputs, state.request, known, read, asked, names, to_rule_on, owes, waits)
 
 
 def _base_text(world: World, state: RunView, path: str) -> str | None:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from agentforge.activities.examining import blind, is_blind, shown_answers
+from agentforge.activities.iterating import iteration_context, versions_shown
 from agentforge.activities.kinds import allowed_now, owes_failing_test
 from agentforge.activities.owed import owed_by
 from agentforge.activities.reading import change_shown, fence_of, reads_change
@@ -29,6 +30,7 @@ from agentforge.context.assemble import StepView, assemble
 from agentforge.context.change import ChangePart
 from agentforge.context.conventions import speaks_for_owner
 from agentforge.context.packing import Packed
+from agentforge.context.verification import verification_status
 from agentforge.context.working_set import SEEDED, Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
 from agentforge.core.pipeline import Part, reader_of
@@ -177,7 +179,8 @@ def _view(world: World, state: RunView) -> StepView:
             (name, world.once("yaml", refs[name], make=partial(_input, world, name, documents[name])))
             for name in stage.requires
             if name in documents and not _says_nothing(world, name, documents[name])
-        ),
+        )
+        + _from_others(world, state),
         answers=shown_answers(state),
         # Who judges a change is shown the change; what else there is, its tools find.
         repository_map="" if reviews else world.repository_map(state, lambda: draw_map(world, state)),
@@ -193,13 +196,15 @@ def _view(world: World, state: RunView) -> StepView:
         notes=run.notes,
         tried=run.tried,
         diff_stat=space_diff(world, state),
-        verification=run.check.summary if run.check else "",
+        verification=verification_status(run.check),
         failures=run.check.failures if run.check else (),
         at_risk=run.check.at_risk if run.check else (),
         recent=_recent(world, state),
         refused=_refused(world, state),
         owed=guide,
         feedback=told(world, state),
+        iteration=iteration_context(state),
+        versions=versions_shown(world, state),
     )
 
 
@@ -219,6 +224,18 @@ def _input(world: World, name: str, document: Mapping[str, Json]) -> str:
         shown = {*offered, *SAID_BY_ROLES}
         document = {key: value for key, value in document.items() if key in shown and value not in ("", [])}
     return strict_yaml.dump(dict(document))
+
+
+def _from_others(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
+    """The artifacts of other repositories that the task waited for."""
+    return tuple(
+        (f"{each.artifact} {each.version} of {each.repo}", _dumped(world, each.ref)) for each in state.found
+    )
+
+
+def _dumped(world: World, ref: str) -> str:
+    document: Any = world.pack.get_json(ref)
+    return strict_yaml.dump(document)
 
 
 def _says_nothing(world: World, name: str, document: Mapping[str, Json]) -> bool:
@@ -370,10 +387,13 @@ def _working(
     parts = world.by_part(documents)
     named = texts(parts.get("requirements", {}), "files_to_modify")
     named += [str(item.get("path", "")) for item in objects(parts.get("tests", {}), "test_files")]
+    documents_only = _is_about_documents(state)
+    if documents_only:  # what is to be described, for whoever writes it and whoever compares
+        named += [str(item.get("path", "")) for item in objects(parts.get("analysis", {}), "impacted_files")]
     items: tuple[WorkingSetItem, ...] = ()
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
-    if not reads_change(state.stage, run):
+    if documents_only or not reads_change(state.stage, run):
         places = [*failing_places(world, state), *seeded(world, state, tuple(filter(None, named)))]
         items, left = merge(items, places, SEEDED, pinned)
     elif state.stage.makes("report"):
@@ -381,6 +401,12 @@ def _working(
     opened = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
     items, gone = merge_each(items, opened, pinned)
     return items, (*left, *gone)
+
+
+def _is_about_documents(state: RunView) -> bool:
+    """Whether the stage makes the report of a pipeline that changes no code: its role writes documents."""
+    stage = state.pipeline.stage(state.stage.name)
+    return stage.makes("report") and state.pipeline.contract_for("change") is None
 
 
 def _changelog_head(world: World, state: RunView) -> list[OpenedRange]:

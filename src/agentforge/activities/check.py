@@ -2,17 +2,19 @@
 affair.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from agentforge.activities.base_suite import measured_base
+from agentforge.activities.conformance import tree_conformance
+from agentforge.activities.judged_place import judged_place
 from agentforge.activities.measure import compare_types
 from agentforge.activities.world import World
 from agentforge.core.inputs import CheckRan
 from agentforge.core.pipeline import CHECK_NAMES, CheckName, complete
 from agentforge.core.state import RunView, State
-from agentforge.core.values import CheckDigest
+from agentforge.core.values import CheckDigest, CheckPart, CheckStatus, PartStatus
 from agentforge.gates.ratchets import not_run, worse
 from agentforge.gates.red import declared_tests
 from agentforge.gates.superseded import superseded_ids
@@ -25,33 +27,56 @@ from agentforge.languages.values import CheckRun
 MAX_FAILURES = 10
 MAX_TEST_FILES = 25
 
+_PART: Mapping[CheckName, str] = {"types": "type_check"}
+"""How a kind of check is called where roles see it."""
+_STATUS: Mapping[CheckStatus, PartStatus] = {"passed": "passing", "failed": "failing", "not_run": "not_run"}
+
 Steering: TypeAlias = Callable[[World, State], CheckDigest | str]
 """A check: what it found, or in words that it is not configured."""
 
 
 def check(world: World, state: RunView) -> CheckRan:
-    """Stops at the first kind that fails: a file that does not parse has no types and no tests. What is not
-    configured is named in the summary of what ran.
+    """A file that does not parse has no types and no tests, so there it ends. Of the other kinds each one
+    runs: a role sees all that is wrong at once. What is not configured is named in the summary.
     """
     world.reset_worktree(state)  # the import graph is read from there
-    wanted = [CHECKS[name] for name in CHECKS if name == "syntax" or name in state.stage.checks]
+    wanted = [name for name in CHECKS if name == "syntax" or name in state.stage.checks]
+    ran: list[CheckDigest] = []
     notes: list[str] = []
-    digest = CheckDigest("passed", "")
-    for run in dict.fromkeys(wanted):
-        found = run(world, state)
+    parts: list[CheckPart] = []
+    for name in wanted:
+        found = CHECKS[name](world, state)
         if isinstance(found, str):
             notes.append(found)
+            parts.append(CheckPart(_PART.get(name, name), "not_configured"))
             continue
-        digest = found
-        if digest.status != "passed":
+        ran.append(found)
+        parts += found.parts or (CheckPart(_PART.get(name, name), _STATUS[found.status]),)
+        if name == "syntax" and found.status != "passed":
             break
-    if digest.status == "passed":
-        digest = replace(digest, summary="; ".join((digest.summary, *notes)))
+    digest = _joined(ran, notes, parts)
     ref = world.pack.put_json(
         {"status": digest.status, "summary": digest.summary, "failures": list(digest.failures)}
     )
     world.pack.sync()
     return CheckRan(digest, ref)
+
+
+def _joined(ran: Sequence[CheckDigest], notes: Sequence[str], parts: Sequence[CheckPart]) -> CheckDigest:
+    """Several kinds as one: what is wrong first, and what passed in the words of the last one."""
+    wrong = [each for each in ran if each.status != "passed"]
+    tests = next((each for each in reversed(ran) if each.at_risk), ran[-1])
+    if not wrong:
+        return replace(tests, summary="; ".join((ran[-1].summary, *notes)), parts=tuple(parts))
+    return CheckDigest(
+        "failed" if any(each.status == "failed" for each in wrong) else "not_run",
+        "; ".join(each.summary for each in wrong),
+        tuple(line for each in wrong for line in each.failures),
+        tests.at_risk,
+        tests.tests_passing,
+        tests.tests_total,
+        tuple(parts),
+    )
 
 
 def _tests(world: World, state: State) -> CheckDigest:
@@ -76,13 +101,15 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
         )
     failures = _new_failures(world, state, run, superseded_ids(world.parts(state).get("tests", {})))
     summary = counted(run, "affected tests pass")
+    passing, total = sum(result.outcome in GOOD for result in run.results.values()), len(run.results)
     return CheckDigest(
         "failed" if failures else "passed",
         summary,
         tuple(failures[:MAX_FAILURES]),
         tuple(files),
-        sum(result.outcome in GOOD for result in run.results.values()),
-        len(run.results),
+        passing,
+        total,
+        (CheckPart("tests", "failing" if failures else "passing", total, passing),),
     )
 
 
@@ -102,13 +129,35 @@ def _syntax(world: World, state: State) -> CheckDigest:
 def _lint(world: World, state: State) -> CheckDigest | str:
     before = after = measured_base(world, state).lint
     if before.status == "ran":
-        place, changed = world.workspace.pristine(state.tree, state.base_commit), _changed(world, state)
+        place, changed = judged_place(world, state, state.tree), _changed(world, state)
         after = world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
     return _compared("lint", before, after)
 
 
+def _conformance(world: World, state: State) -> CheckDigest | str:
+    """The checks of every edit, on what the role answers for."""
+    found = tree_conformance(world, state, state.tree, _changed(world, state), "every_edit")
+    if not found.ran:
+        return "conformance: not run: no file that a check is about"
+    violations, total = found.violations(), len(found.report.ran)
+    failing = len({each.check for each in found.weighed.blocking})
+    status: PartStatus = "failing" if violations else "passing"
+    part = CheckPart("conformance", status, total, total - failing, violations)
+    if not violations:
+        return CheckDigest("passed", "conformance: nothing new", parts=(part,))
+    number = len(found.weighed.blocking)
+    summary = f"conformance: {number} new violation{'s' if number > 1 else ''}"
+    return CheckDigest("failed", summary, parts=(part,))
+
+
 def _types(world: World, state: State) -> CheckDigest | str:
-    return _compared("types", *compare_types(world, state, _changed(world, state)))
+    before, after = compare_types(world, state, _changed(world, state))
+    found = _compared("types", before, after)
+    if isinstance(found, str) or found.status == "not_run":
+        return found
+    new = worse(before, after)
+    part = CheckPart("type_check", "failing" if new else "passing", errors=len(new), warnings=after.warnings)
+    return replace(found, parts=(part,))
 
 
 def _changed(world: World, state: State) -> list[str]:
@@ -192,7 +241,7 @@ CHECKS: Mapping[CheckName, Steering] = complete(
     {
         "syntax": _syntax,
         "lint": _lint,
-        "conformance": _lint,  # the project's own rules are those of its linter, as for the tool of this name
+        "conformance": _conformance,
         "types": _types,
         "tests": _tests,
     },

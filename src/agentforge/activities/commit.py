@@ -5,6 +5,7 @@ written.
 from collections.abc import Sequence
 from functools import partial
 
+from agentforge.activities.dependencies import declared
 from agentforge.activities.evidence import build_evidence
 from agentforge.activities.kinds import kind_facts
 from agentforge.activities.seal import seal_commit
@@ -49,7 +50,8 @@ def commit_stage(world: World, state: RunView) -> CommitMade:
     touched = _touched(world, state)
     lines = sum(count.added + count.removed for count in touched)
     facts = _facts(world, state, [count.path for count in touched], lines)
-    return CommitMade(state.tree, commit, facts, len(touched), lines, held.branch, held.kept)
+    waits_for = declared(world.parts(state).get("requirements", {}))
+    return CommitMade(state.tree, commit, facts, len(touched), lines, held.branch, held.kept, waits_for)
 
 
 def _hold(world: World, state: State, commit: str) -> Pointed:

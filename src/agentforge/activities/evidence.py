@@ -131,6 +131,8 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
             "not_run",
             "kind",
             "not_checked",
+            "conformance",
+            "violation",
         )
         row |= {name: value[name] for name in names if name in value}
     if gate == "quality":

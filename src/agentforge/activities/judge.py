@@ -2,11 +2,20 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from agentforge.activities.act import ABOUT_THE_BASE
 from agentforge.activities.base_suite import measured_base
+from agentforge.activities.conformance import (
+    NamedViolation,
+    TreeConformance,
+    named_violation,
+    tree_conformance,
+)
+from agentforge.activities.dependencies import dependency_problems
 from agentforge.activities.examining import judge_checks
+from agentforge.activities.judged_place import judged_place
 from agentforge.activities.kinds import kind_of_change, owes_failing_test
 from agentforge.activities.measure import compare_types
 from agentforge.activities.proof import entry_of, weighed
@@ -22,10 +31,11 @@ from agentforge.core.values import ArtifactRef
 from agentforge.gates.change_kind import claimed, red_for_kind
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled, unread_lines
-from agentforge.gates.green import GreenCase, judge_green
+from agentforge.gates.green import MAX_REASONS, GreenCase, judge_green
 from agentforge.gates.named import NamedCase, named_flags
 from agentforge.gates.not_checked import outside_suite, suite_gaps
 from agentforge.gates.quality import QualityCase, judge_quality
+from agentforge.gates.ratchets import NOT_CONFIGURED
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.subject import Subject
 from agentforge.gates.verdict import Verdict
@@ -149,7 +159,7 @@ def run_green(world: World, state: RunView) -> Verdict:
     ]
     after = CheckRun(baseline.lint.status, baseline.lint.reason)
     if baseline.lint.status == "ran":
-        place = world.workspace.pristine(state.tree, state.base_commit)
+        place = judged_place(world, state, state.tree)
         after = world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
     types_before, types_after = compare_types(world, state, changed)
     case = GreenCase(
@@ -168,8 +178,40 @@ def run_green(world: World, state: RunView) -> Verdict:
         strict=_strict(world),
     )
     verdict = change.recorded(judge_green(world.pristine_runner(state), change.prepared(case)))
+    verdict = _with_conformance(verdict, tree_conformance(world, state, state.tree, changed, "every_edit"))
+    if (named := named_violation(world, state)) is not None:
+        verdict = _settled(verdict, named)
     gaps = suite_gaps(world.plan(state).not_run, baseline.tests, verdict.record)
     return replace(verdict, record={**verdict.record, **_compared_with(state), "not_checked": gaps})
+
+
+def _settled(verdict: Verdict, named: NamedViolation) -> Verdict:
+    """The verdict on a task that is to settle a violation: its check must be clean there now."""
+    reasons = (*verdict.reasons, *named.reasons)[:MAX_REASONS]
+    status = "failed" if named.reasons and verdict.status == "passed" else verdict.status
+    return replace(
+        verdict, status=status, reasons=reasons, record={**verdict.record, "violation": named.to_json()}
+    )
+
+
+def _with_conformance(verdict: Verdict, found: TreeConformance) -> Verdict:
+    """The verdict with what the checks found: passed only if something ran and nothing new is wrong."""
+    if verdict.status == "not_run":
+        return verdict
+    linted = verdict.record.get("conformance_passing")
+    missing = verdict.record.get("not_run")
+    # A linter that nobody configured is no gap; one that was left out is.
+    left_out = isinstance(missing, dict) and any(
+        name.startswith("lint") and said != NOT_CONFIGURED for name, said in missing.items()
+    )
+    kept = None if left_out or not (found.ran or linted) else linted is not False
+    record = {
+        **verdict.record,
+        "conformance_passing": False if found.reasons else kept,
+        "conformance": found.to_json(),
+    }
+    reasons = (*verdict.reasons, *(f"conformance: {line}" for line in found.reasons))[:MAX_REASONS]
+    return replace(verdict, status="failed" if reasons else verdict.status, reasons=reasons, record=record)
 
 
 def _compared_with(state: RunView) -> dict[str, Json]:
@@ -187,7 +229,7 @@ def _quality(world: World, state: RunView) -> Ruling:
     case = QualityCase(
         state.base_tree, state.run.entry_tree, state.tree, _strict(world), _affected(world, state)
     )
-    verdict = judge_quality(world.pristine_runner(state), case)
+    verdict = _with_lengths(judge_quality(world.pristine_runner(state), case), world, state)
     named = NamedCase(
         world.workspace.git,
         state.base_tree,
@@ -200,6 +242,18 @@ def _quality(world: World, state: RunView) -> Ruling:
     )
     flags: list[Json] = [flag.to_json() for flag in named_flags(named)]
     return replace(verdict, record={**verdict.record, "flags": flags}), ()
+
+
+def _with_lengths(verdict: Verdict, world: World, state: RunView) -> Verdict:
+    """What only the end of a phase looks at, beside complexity, copies and coverage."""
+    changes = world.workspace.git.diff_names(state.base_tree, state.tree)
+    changed = [change.path for change in changes if change.status != "D"]
+    found = tree_conformance(world, state, state.tree, changed, None)
+    late = [each for each in found.weighed.blocking if each.contract == "quality_contracts"]
+    if verdict.status == "not_run" or not late:
+        return verdict
+    lines = (f"{each.path}:{each.line}: {each.check}: {each.message}" for each in late)
+    return replace(verdict, status="failed", reasons=(*verdict.reasons, *lines)[:MAX_REASONS])
 
 
 def _affected(world: World, state: RunView) -> tuple[str, ...]:
@@ -376,7 +430,7 @@ def _contracts(world: World, state: RunView) -> Ruling:
         ]
         version = next((ref.version for ref in (*run.finals, *run.drafts) if ref.contract == name), 1)
         if not reasons:
-            finals.append(world.keep_final(name, product.phase, version, final))
+            finals.append(world.keep_final(name, product.phase, version, final, state.finals))
     if reasons:
         return Verdict("failed", tuple(reasons[:10]), {}), ()
     made = {ref.contract for ref in finals}
@@ -421,6 +475,7 @@ def _subject(
         if part in ("review", "security")
         else (),
         owes_failing_test(state),
+        partial(dependency_problems, neighbours=world.neighbours, own=state.task_id),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentforge.activities.base_suite import measured_base
+from agentforge.activities.judged_place import judged_place
 from agentforge.activities.world import World
 from agentforge.core.pipeline import CheckName
 from agentforge.core.state import State
@@ -28,9 +29,8 @@ def conformance(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     before = measured_base(world, state).lint
     if before.status != "ran":
         return _absent(f"no linter: {before.reason}")
-    now = world.language(state).runs.lint(
-        world.sandbox, world.environment(state), _place(world, state), paths
-    )
+    place = judged_place(world, state, world.workspace.snapshot())
+    now = world.language(state).runs.lint(world.sandbox, world.environment(state), place, paths)
     return _result(now.status, now.reason, worse(before, now), "nothing new")
 
 
@@ -51,7 +51,7 @@ def compare_types(
     """
 
     def check(tree: str, paths: Sequence[str]) -> CheckRun:
-        place = world.workspace.pristine(tree, state.base_commit)
+        place = judged_place(world, state, tree)
         environment = world.environment_of(state, tree)
         return world.language(state).runs.typecheck(world.sandbox, environment, place, paths)
 

@@ -8,6 +8,7 @@ from agentforge.activities.ask import ask_model
 from agentforge.activities.assemble import assemble_step
 from agentforge.activities.check import check
 from agentforge.activities.commit import commit_stage, deliver
+from agentforge.activities.dependencies import depend
 from agentforge.activities.judge import judge
 from agentforge.activities.prepare import prepare, take_baseline
 from agentforge.activities.world import World
@@ -19,6 +20,7 @@ from agentforge.core.effects import (
     Check,
     Commit,
     Deliver,
+    Depend,
     Effect,
     Judge,
     Pause,
@@ -49,16 +51,23 @@ def perform(world: World, effect: Effect, state: State) -> Outcome:
         return Unclassified(f"{effect.key}: {type(error).__name__}: {redact(str(error))[0][:500]}")
 
 
-def _perform_of_task(world: World, effect: Prepare | TakeBaseline | Await, state: State) -> Outcome:
+def _perform_of_task(world: World, effect: Prepare | TakeBaseline | Depend | Await, state: State) -> Outcome:
     match effect:
         case Prepare():
             return prepare(world, effect, state)
         case TakeBaseline():
             return take_baseline(world, state)
+        case Depend():
+            return depend(world, state, _off(world))
         case Await():
             raise AssertionError("a person's answer cannot be performed")
         case _:
             assert_never(effect)
+
+
+def _off(world: World) -> threading.Event:
+    """Set when the task is over, so that nobody waits for it."""
+    return world.batch_outbox.off if world.batch_outbox is not None else threading.Event()
 
 
 def _perform_of_run(world: World, effect: RunEffect, state: RunView) -> Outcome:
@@ -69,8 +78,7 @@ def _perform_of_run(world: World, effect: RunEffect, state: RunView) -> Outcome:
             return ask_model(world, effect, state)
         case Pause():
             # Nobody waits for the model of a task that is over.
-            off = world.batch_outbox.off if world.batch_outbox is not None else threading.Event()
-            off.wait(effect.left(world.now()))
+            _off(world).wait(effect.left(world.now()))
             return Elapsed()
         case Act():
             return act(world, effect, state)

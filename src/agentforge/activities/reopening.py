@@ -2,6 +2,7 @@
 settled.
 """
 
+from agentforge.activities.iterating import rejected_before
 from agentforge.activities.world import World
 from agentforge.core.reply import Action
 from agentforge.core.returns import standing
@@ -45,7 +46,7 @@ def told(world: World, state: RunView) -> tuple[str, ...]:
     lines = standing(state, run, state.stage)
     if lines and (run.parent or state.stage.returns_to):
         lines = (*lines, _since(world, state))
-    return tuple(dict.fromkeys((*run.feedback, *lines)))
+    return tuple(dict.fromkeys((*run.feedback, *lines, *rejected_before(state))))
 
 
 def _since(world: World, state: RunView) -> str:

@@ -16,6 +16,7 @@ from agentforge.activities.findings import Finding
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.events import (
     ActionsPerformed,
+    ArtifactEdited,
     AskAnswered,
     BaselineTaken,
     Checked,
@@ -23,6 +24,7 @@ from agentforge.core.events import (
     Event,
     ExternalArtifactImported,
     GateJudged,
+    LineExtended,
     StageAccepted,
     StepOpened,
     TaskCreated,
@@ -110,6 +112,8 @@ def named_by(files: TaskFiles, moments: list[Moment]) -> Named:
                         patches[steps[run]] = (before.tree, tree)
                 case GateJudged(gate="delivery", status="passed", finals=refs):  # it writes what it hands in
                     drafts |= {files.version(ref.phase, ref.contract, ref.version): ref for ref in refs}
+                case ArtifactEdited(artifacts=refs):
+                    drafts |= {files.version(ref.phase, ref.contract, ref.version): ref for ref in refs}
                 case ExternalArtifactImported(ref=given):
                     drafts[files.version(given.phase, given.contract, given.version)] = given
                     drafts[files.external_input(given.contract)] = given
@@ -121,10 +125,14 @@ def named_by(files: TaskFiles, moments: list[Moment]) -> Named:
     return Named(blocks, drafts, finals, patches, *unique)
 
 
-def _blocks(event: Event) -> dict[str, str]:
+def _blocks(event: Event) -> dict[str, str]:  # noqa: C901  # one arm per event that names some
     match event:
         case TaskCreated(spec):
             return {spec.catalogue: "the catalogue"}
+        case LineExtended(catalogue=catalogue):
+            return {catalogue: "the catalogue of a longer line"}
+        case ArtifactEdited(artifacts=refs):
+            return {each.hash: f"{each.contract} by hand" for each in refs}
         case ExternalArtifactImported(ref=given):
             return {given.hash: f"{given.contract} from outside"}
         case BaselineTaken(baseline):

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from agentforge.activities.batches import BatchOutbox
 from agentforge.activities.code import CodeReader
+from agentforge.activities.dependencies import Neighbours, NoNeighbours
 from agentforge.activities.spending import Reservations
 from agentforge.catalog.load import ResolvedPipeline
 from agentforge.commands.permissions import Rules
@@ -115,15 +116,20 @@ class World:
     """Whether set-up is told the passwords of package indexes."""
     kept_facts: KeptFacts | None = None
     """What is known of source files by their content; None: each is read again."""
+    kept_readings: KeptFacts | None = None
+    """What checks read in source files, likewise."""
+    agreed: Callable[[str], bool] = lambda _: False
+    """Whether a person has agreed to a command that a check of the project runs."""
     weak_allowed: Callable[[], bool] = lambda: False
     """Whether a person said that code may run behind weak walls."""
     model_question: Callable[[], ModelQuestion | None] = lambda: None
     """What a person must be asked before any model is; None if nothing."""
     now: Callable[[], float] = time.time
     """The time, in seconds since 1970."""
-    _language: Language | None = field(default=None, init=False)
-    _plan: Plan | None = field(default=None, init=False)
-    _environment: Environment | None = field(default=None, init=False)
+    neighbours: Neighbours = field(default_factory=NoNeighbours)
+    """The other tasks of this user."""
+    waits_here: bool = True
+    """Whether this process may sit and wait for them."""
     _projects: tuple[Project, ...] | None = field(default=None, init=False)
     _environments: dict[str, Environment] = field(default_factory=dict, init=False)
     _baseline_record: BaselineRecord | None = field(default=None, init=False)
@@ -132,6 +138,12 @@ class World:
     _graph: ImportGraph | None = field(default=None, init=False)
     _maps: dict[str, str] = field(default_factory=dict, init=False)
     _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
+
+    def keep(self, document: Document) -> str:
+        """Puts a document into the pack, for good; the answer is its reference."""
+        ref = self.pack.put_json(readable(document))
+        self.pack.sync()
+        return ref
 
     def reset_worktree(self, state: State) -> None:
         """Makes the worktree equal to the recorded tree. What a crash left there is saved first, and
@@ -310,8 +322,20 @@ class World:
         self.pack.put_json(readable(value))
         return ref
 
-    def keep_final(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
-        """A final of a stage for people to read, and its content in the pack, where nothing can change it."""
+    def keep_final(
+        self,
+        contract: str,
+        phase: str,
+        version: int,
+        value: Document,
+        handed_over: Sequence[ArtifactRef] = (),
+    ) -> ArtifactRef:
+        """A final of a stage for people to read, and its content in the pack, where nothing can change it.
+        What was handed over before under its name stays beside it.
+        """
+        for old in handed_over:
+            if (old.contract, old.phase) == (contract, phase):
+                artifacts.keep_handed_over(self.files, old)
         ref = artifacts.write_final(self.files, contract, phase, version, value)
         self.pack.put_json(readable(value))
         return ref

@@ -14,12 +14,13 @@ from agentforge.activities.task_permissions import (
     permissions_of,
     project_of,
 )
+from agentforge.app.deciding import DECISIONS, decide
 from agentforge.app.messages import open_question, send_answer
 from agentforge.app.offers import NO_SCOPE, Scope, allow_command, offered, scope_of
 from agentforge.app.tasks import OpenTask
 from agentforge.app.world import settings_of
 from agentforge.core.errors import PolicyError, UsageError
-from agentforge.core.values import RETRYABLE, Escalation, WantedCall, is_yes
+from agentforge.core.values import RETRYABLE, Escalation, Feedback, WantedCall, is_yes
 from agentforge.store.site import Site
 from agentforge.store.task.times import stamp
 from agentforge.store.user.approvals import Approved, approvals_file, read_approvals, record_approval
@@ -46,8 +47,9 @@ class Taken(NamedTuple):
     """Sentences to show to the person who answered."""
 
 
-def answer(task: OpenTask, identity: str, words: str) -> Taken:
-    """Puts an answer on record; where it allows a call, on the user's own record too.
+def answer(task: OpenTask, identity: str, words: str, feedback: Feedback | None = None) -> Taken:
+    """Puts an answer on record; where it allows a call, on the user's own record too. `feedback` is for
+    decisions about a version.
 
     The order is what makes it safe: the approval, then the inbox, then the journal, then the consent and the
     grant. A driver that hears the answer finds the approval; nothing is granted for an answer that did not
@@ -55,6 +57,8 @@ def answer(task: OpenTask, identity: str, words: str) -> Taken:
     """
     site = task.site
     escalation = open_question(task.state, identity)
+    if escalation.kind in DECISIONS and words.strip().lower() != "abort":
+        return Taken(decide(task, escalation, words, feedback), ())
     _refuse_other_words(task, escalation, words)
     wanted = escalation.question.call
     if escalation.question.text == WEAK_QUESTION and words.strip().lower() == "allow":
@@ -158,6 +162,22 @@ def may_ask(task: OpenTask) -> bool:
     return (
         state.status == "blocked"
         and waiting is not None
-        and (waiting.kind == "permission" or "allow" in waiting.question.options)
-        and permissions_of(task.site, state).permissions.interactive
+        and (waiting.kind in ("permission", *DECISIONS) or "allow" in waiting.question.options)
+        and is_interactive(task)
     )
+
+
+def is_interactive(task: OpenTask) -> bool:
+    """Whether nobody said that nobody is to be asked."""
+    return permissions_of(task.site, task.state).permissions.interactive
+
+
+def goes_on_with(task: OpenTask) -> str:
+    """What a person is asked when a task is done and its pipeline proposes to go on; empty where it does not,
+    or where they said that they want to stop here.
+    """
+    state = task.state
+    last = state.last_shown(state.pipeline.exit_stage)
+    if state.status != "completed" or not state.pipeline.extends_to or not is_interactive(task):
+        return ""
+    return "" if last is not None and last.decision == "exit" else state.pipeline.continue_prompt

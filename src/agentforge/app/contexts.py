@@ -17,7 +17,7 @@ from agentforge.app.answering import Answering
 from agentforge.app.settings import read_settings
 from agentforge.app.starting import EMPTY, StartOptions, choose_line
 from agentforge.app.steps import Step, pick, steps_of
-from agentforge.catalog.load import ResolvedPipeline
+from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import USUAL, mode_named
 from agentforge.context.assemble import measured
 from agentforge.context.blocks import LASTING, kind_of
@@ -157,7 +157,8 @@ def _planned(site: Site, options: StartOptions, scratch: Path) -> ContextReport:
     settings = read_settings(git, base, model=options.model, sandbox=None, budget_usd=None)
     mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
     tree = git.tree_of(base)
-    resolved, reasons, _ = choose_line(site, options, mode, settings, tree)
+    catalog = Catalog.packaged().with_overrides(settings.overrides)
+    resolved, reasons, _ = choose_line(site, options, mode, catalog, tree)
     files = TaskFiles(scratch / "task-dry-run")
     workspace = Workspace(git, scratch / "trees", files.task_id)
     workspace.look_at(tree)

@@ -162,6 +162,7 @@ class Driver:
             world,
             reservations=Reservations(str(site.git.top), self.ledger, settings.own.day_cap),
             batch_outbox=batch_outbox,
+            waits_here=not detach,
             signer=signing_key(site.home),
         )
 

@@ -1,6 +1,7 @@
 """Driving a task until it is over or waits for a person, by whichever engine it has."""
 
 from agentforge.app.answers import answer, may_ask
+from agentforge.app.deciding import DECISIONS, take_edits
 from agentforge.app.driver import open_driver
 from agentforge.app.model_change import resume_with
 from agentforge.app.notifying import announce
@@ -27,12 +28,13 @@ def resume(  # noqa: PLR0913  # what a person can say when they continue
     detach: bool = False,
 ) -> State:
     """Drives a task that was stopped; one that failed, was aborted or can be tried again is put back to work
-    first. `permissions` replace what was allowed when it was started, `change` its model; with `no_wait` no
-    quota is waited for from now on. One that is completed stays as it is: whoever repeats the command is
-    shown its result again.
+    first. What a person changed by hand in a version that is presented is taken in. `permissions` replace
+    what was allowed when it was started, `change` its model; with `no_wait` no quota is waited for from now
+    on. One that is completed stays as it is: whoever repeats the command is shown its result again.
     """
     if task.state.status == "completed":
         return task.state
+    take_edits(task)
     return drive(
         task, watcher, resume_with(change, no_wait=no_wait), ask=ask, permissions=permissions, detach=detach
     )
@@ -54,7 +56,16 @@ def drive(
     state = _drive_once(task, watcher, messages, permissions, detach=detach)
     while ask is not None and may_ask(task) and (words := ask(state)) is not None:
         assert state.open_escalation is not None
-        taken = answer(task, state.open_escalation.id, words)
+        try:
+            taken = answer(task, state.open_escalation.id, words)
+        except UserError as error:
+            if state.open_escalation.kind not in DECISIONS:
+                raise
+            watcher.notice(
+                f"error: {error}", "bad"
+            )  # the question is still open, unless somebody was quicker
+            state = task.refresh()
+            continue
         for note in taken.notes:
             watcher.notice(note)
         state = _drive_once(task, watcher) if taken.free else task.refresh()

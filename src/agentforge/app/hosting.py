@@ -122,9 +122,10 @@ class HostedTasks:
 
 
 def _patient(world: World) -> World:
-    """Where calls go by batch, an effect ends once its call is on its way: the workflow has a timer, and
-    nobody has to sit and wait.
+    """Where calls go by batch, an effect ends once its call is on its way, and who waits for another task
+    looks once: the workflow has a timer, and nobody has to sit and wait.
     """
+    world = replace(world, waits_here=False)
     batch_outbox = world.batch_outbox
     waits = batch_outbox is not None and (
         batch_outbox.deadline_s is not None or "batch" in batch_outbox.delivery_modes.values()

@@ -4,9 +4,12 @@ held against its contract, and only then part of a task.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agentforge.activities.dependencies import dependency_problems
+from agentforge.app.neighbours import OtherTasks
 from agentforge.catalog.contracts import Contract
 from agentforge.catalog.ends import taken_from_outside
 from agentforge.catalog.load import Catalog
@@ -53,6 +56,8 @@ class InputPlace:
     request: str
     files: frozenset[str]
     read: Callable[[str], str | None]
+    waits: Callable[[Mapping[str, Json]], list[str]]
+    """What is wrong with the tasks and artifacts that it waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +117,9 @@ def checked(
             f"These do: {', '.join(takers)}." if takers else "",
         )
     contract = catalog.contract(name)
-    document = _without_ours(contract, given.document)
+    document = without_ours(contract, given.document)
     inputs = {other.part: other.document for other in others if other is not given}
-    subject = Subject(document, given.part, inputs, place.request, place.files, place.read)
+    subject = Subject(document, given.part, inputs, place.request, place.files, place.read, waits=place.waits)
     if wrong := artifact_problems(contract, document, subject, final=False):
         more = f" (and {len(wrong) - SHOWN} more)" if len(wrong) > SHOWN else ""
         raise UsageError(
@@ -151,10 +156,11 @@ def tree_place(site: Site, tree: str, request: str) -> InputPlace:
         data = git.read_blob(tree, path)
         return None if data is None else data.decode("utf-8", "replace")
 
-    return InputPlace(request, frozenset(entry.path for entry in git.ls_tree(tree)), read)
+    waits = partial(dependency_problems, neighbours=OtherTasks(site.home, git.top.resolve()))
+    return InputPlace(request, frozenset(entry.path for entry in git.ls_tree(tree)), read, waits)
 
 
-def _without_ours(contract: Contract, document: Mapping[str, Json]) -> dict[str, Json]:
+def without_ours(contract: Contract, document: Mapping[str, Json]) -> dict[str, Json]:
     """The document without what only an engine says: it is said anew."""
     schema: Any = contract.document["schema"]
     ours = {name for name, node in schema.items() if node.get("filled") == "only"}

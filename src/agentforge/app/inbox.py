@@ -4,6 +4,7 @@ A record is the task's own escalation, with what somebody needs who comes to it 
 what waiting costs. Its `kind` is data: a new kind of question needs nothing here.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,9 +118,15 @@ def record_fields(record: InboxRecord) -> dict[str, Any]:
                 "tokens": reserved.tokens,
                 "usd": reserved.micro_usd / 1_000_000,
             },
-            "depends_on_it": [task.task_id],
+            "depends_on_it": dependents(task.site.home, task.task_id),
         },
     }
+
+
+def dependents(home: Home, task_id: str) -> list[str]:
+    """The tasks of all repositories that wait for this one."""
+    rows = (row for row in list_all_tasks(home) if row.summary)
+    return sorted(row.task_id for row in rows if task_id in json.loads(row.summary)["depends_on"])
 
 
 def find_records(names: tuple[str, ...], task: str | None, here: Path, home: Home) -> list[InboxRecord]:

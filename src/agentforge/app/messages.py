@@ -12,7 +12,7 @@ from agentforge.core.errors import PolicyError, StateInvalid, UsageError
 from agentforge.core.inputs import Abort, Message, Resolution, Resume
 from agentforge.core.machine import TERMINAL
 from agentforge.core.state import State
-from agentforge.core.values import RETRYABLE, Escalation
+from agentforge.core.values import RETRYABLE, Escalation, Feedback
 from agentforge.store.task import inbox
 from agentforge.store.task.times import stamp
 from agentforge.system.secrets.redact import redact
@@ -51,12 +51,12 @@ def abort(task: OpenTask, reason: str = "") -> bool:
     return True
 
 
-def send_answer(task: OpenTask, identity: str, answer: str) -> bool:
+def send_answer(task: OpenTask, identity: str, answer: str, feedback: Feedback | None = None) -> bool:
     """Puts the answer on record; the first one counts. True if no driver runs, so that somebody must drive
     on.
     """
     open_question(task.state, identity)
-    message, key = Resolution(identity, redact(answer)[0], person()), f"inbox/{identity}"
+    message, key = Resolution(identity, redact(answer)[0], person(), feedback), f"inbox/{identity}"
     opened = dict(task.journal.times.opened).get(identity, "")
     shown = inbox.shown_at(task.files, identity)
     seen = inbox.QuestionTimes(opened, shown, stamp(task.site.clock()))

@@ -16,6 +16,7 @@ from agentforge.core.errors import UsageError, UserError
 from agentforge.core.pipeline import TIERS, Pipeline
 from agentforge.languages.repository import asked_about, find_projects
 from agentforge.languages.table import NAMES, is_other_code, languages_of
+from agentforge.languages.values import SETTINGS_FILE
 from agentforge.models.known.local import InstalledModels, choose, installed_all, lists
 from agentforge.models.known.providers import Provider
 from agentforge.models.known.published import published_models
@@ -38,11 +39,12 @@ def check_projects(git: Git, tree: str, line: Pipeline, request: str, settings: 
     paths = [entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"]
     others = sorted({PurePosixPath(path).suffix for path in paths if is_other_code(path)} - _BESIDE)
     projects = find_projects(lambda path: git.read_blob(tree, path), paths, settings)
-    if others and not languages_of(paths):
+    if others and not languages_of(paths) and not any(project.language.declared for project in projects):
         raise UsageError(
-            f"Changes can be proved in {NAMES} only, and this repository has none; its code is in "
-            f"{', '.join(others[:5])} files.",
-            "`agentforge design` and `--mode audit` read any language and change nothing.",
+            f"Changes are proved in {NAMES}, or in what the settings declare, and this repository has "
+            f"neither; its code is in {', '.join(others[:5])} files.",
+            f"Declare under `generic:` in `{SETTINGS_FILE}` how its tests run; `agentforge design` and "
+            "`--mode audit` read any language and change nothing.",
         )
     for project in asked_about(projects, request, paths):
         if missing := project.language.projects.missing(project.plan):

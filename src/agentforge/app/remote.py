@@ -75,10 +75,14 @@ def check_engine(engine: EngineName, *, detach: bool) -> None:
         )
 
 
-def waits_by_batch(task: OpenTask) -> bool:
-    """Whether a task of the local engine may be left while its calls wait."""
+def may_be_left(task: OpenTask) -> bool:
+    """Whether a task of the local engine may be left while its calls wait, or it waits for another task."""
     state = task.state
-    waits = state.delivery == "batch" or any(flight.delivery == "batch" for flight in state.flights)
+    waits = (
+        state.depends
+        or state.delivery == "batch"
+        or any(flight.delivery == "batch" for flight in state.flights)
+    )
     return waits and read_engine(task.files).engine == "local"
 
 

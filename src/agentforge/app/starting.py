@@ -13,7 +13,9 @@ from typing import Any
 from agentforge.activities.code import CodeReader
 from agentforge.activities.task_permissions import check_walls, sandbox_name
 from agentforge.app.answering import TIERED, Answering
+from agentforge.app.checking import refuse_bad_rules
 from agentforge.app.composing import from_task
+from agentforge.app.fixing import derived_from_violation
 from agentforge.app.importing import (
     CheckedInput,
     ExternalInput,
@@ -25,9 +27,12 @@ from agentforge.app.importing import (
 from agentforge.app.importing_tests import read_tests
 from agentforge.app.preflight import check_models, check_projects
 from agentforge.app.settings import Settings, read_settings
+from agentforge.app.suggestions import Suggestion
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
+from agentforge.app.watching import Watching
 from agentforge.catalog.ends import HANDED_IN_BY, Ends, reaches, required_from_outside
+from agentforge.catalog.extending import with_targets
 from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import USUAL, Mode, mode_named
 from agentforge.context.assemble import measured
@@ -37,7 +42,7 @@ from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
 from agentforge.core.pipeline import Part
 from agentforge.core.spec import TaskSpec
-from agentforge.core.values import Delivery
+from agentforge.core.values import VIOLATION, Delivery
 from agentforge.languages.facts import reading_note
 from agentforge.languages.grammars.reader import is_installed
 from agentforge.models.batch import WIRES
@@ -97,6 +102,8 @@ class StartOptions:
     """Whether a person sits there, who alone can take the walls away."""
     asked_by: str = ""
     """The command that names the pipeline, where it is no option."""
+    watching: Watching = Watching()
+    """Where the person wants to decide."""
     own_code: bool = False
     """Whether the repository is a sample of ours, so that nobody must be asked before its code runs."""
     engine: EngineName = "local"
@@ -120,6 +127,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     settings = read_settings(
         git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd
     )
+    refuse_bad_rules(git, base, settings.project)
     mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
     answering = Answering.of(site.home, settings, local_only=mode.local_only)
     answering.check()
@@ -129,8 +137,14 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
     handed_in = read_handed_in(site, options, base)
-    options = replace(options, request=_whole_request(site, tree, options, handed_in))
-    resolved, reasons, imports = choose_line(site, options, mode, settings, tree, handed_in)
+    catalog = Catalog.packaged().with_overrides(settings.overrides)
+    options = replace(
+        options,
+        request=_whole_request(site, tree, options, handed_in),
+        watching=options.watching.named(catalog),
+    )
+    resolved, reasons, imports = choose_line(site, options, mode, catalog, tree, handed_in)
+    iterates, approves = options.watching.iterates(resolved), options.watching.approves(resolved)
     check_projects(git, tree, resolved.pipeline(), options.request, settings.project)
     if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
         raise UsageError(
@@ -182,18 +196,27 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
         deadline_s=options.deadline_s,
         max_wait_s=0 if options.no_wait else settings.own.max_wait_s,
         reworks=options.reworks or "",
+        iterates=iterates,
+        approves=approves,
+        oversight=options.watching.oversight,
     )
-    # Always written: what was said about an earlier task of this name must not count.
-    unwalled = "none" if sandbox.name == "none" else "weak" if options.own_code else ""
-    permissions = replace(options.permissions, sandbox=unwalled, marker=spec.marker)
-    if suggestion is not None:
-        permissions = replace(permissions, suggested=suggestion.digest)
-    write_permissions(permissions_file(site.home, git.top, task_id), permissions)
+    _keep_permissions(site, options, spec, suggestion)
     with Journal.create(files, Create(spec, imported), site.clock) as journal:
         artifacts.write_inputs(files, spec, journal.times.created_at, options.engine)
         with closing(ViewWriter(site, journal, lambda _: None)) as views:
             views.show()
     return OpenTask(site, journal)
+
+
+def _keep_permissions(
+    site: Site, options: StartOptions, spec: TaskSpec, suggestion: Suggestion | None
+) -> None:
+    """Always written: what was said about an earlier task of this name must not count."""
+    unwalled = "none" if spec.sandbox == "none" else "weak" if options.own_code else ""
+    permissions = replace(options.permissions, sandbox=unwalled, marker=spec.marker)
+    if suggestion is not None:
+        permissions = replace(permissions, suggested=suggestion.digest)
+    write_permissions(permissions_file(site.home, site.git.top, spec.task_id), permissions)
 
 
 def exclude_run_state(git: Git) -> None:
@@ -217,7 +240,7 @@ def choose_line(
     site: Site,
     options: StartOptions,
     mode: Mode,
-    settings: Settings,
+    catalog: Catalog,
     tree: str,
     handed_in: Sequence[ExternalInput] = (),
 ) -> tuple[ResolvedPipeline, tuple[str, ...], tuple[CheckedInput, ...]]:
@@ -234,7 +257,6 @@ def choose_line(
         if mode.pipeline
         else why
     ]
-    catalog = Catalog.packaged().with_overrides(settings.overrides)
     if name not in catalog.names("pipelines"):
         known = ", ".join(sorted(catalog.names("pipelines")))
         raise UsageError(
@@ -258,21 +280,24 @@ def choose_line(
     elif template.get("lanes"):
         found = look(site, options.request, tree)
         reasons += found.reasons
-        lane = _lane_with(catalog, template, found.lane, ends)
+        lane = _lane_with(catalog, template, found.lane, ends, options.watching)
         if lane != found.lane:
-            reasons.append(f"the lane {found.lane} does not have these ends")
-    resolved = catalog.resolve(name, lane, mode.name, ends)
+            reasons.append(f"the lane {found.lane} does not have what you asked for")
+    resolved = with_targets(catalog.resolve(name, lane, mode.name, ends), catalog)
     return resolved, tuple(reason for reason in reasons if reason), imports
 
 
-def _lane_with(catalog: Catalog, template: Mapping[str, Any], wanted: str, ends: Ends) -> str:
-    """The lane that the request fits, or the next higher one that a task can enter and leave where it
-    should. If none has those ends it is the highest, which can name the most.
+def _lane_with(
+    catalog: Catalog, template: Mapping[str, Any], wanted: str, ends: Ends, watching: Watching
+) -> str:
+    """The lane that the request fits, or the next higher one that a task can enter, leave and be iterated at
+    where it should. If none is like that it is the highest, which can name the most.
     """
     lanes: list[str] = [*template["lanes"]]
     first = lanes.index(wanted) if wanted in lanes else len(lanes) - 1
     for lane in (*lanes[first:], *reversed(lanes[:first])):
-        if reaches(template, ends, catalog.stages_of(template, lane)):
+        stages = catalog.stages_of(template, lane)
+        if reaches(template, ends, stages) and watching.finds(stages):
             return lane
     return lanes[-1]
 
@@ -287,6 +312,8 @@ def read_handed_in(site: Site, options: StartOptions, base: str) -> tuple[Extern
     if options.spec_file and options.from_task:
         raise UsageError("--spec and --from-task both hand in a specification; leave one out.")
     found: list[ExternalInput] = []
+    if not (options.spec_file or options.from_task or options.from_tests) and (named := _violation(options)):
+        return derived_from_violation(site, base, named)
     if options.spec_file:
         found.append(read_specification(options.spec_file))
     if options.from_task:
@@ -298,8 +325,16 @@ def read_handed_in(site: Site, options: StartOptions, base: str) -> tuple[Extern
     return tuple(found)
 
 
+def _violation(options: StartOptions) -> str:
+    """The violation that a request to fix one names."""
+    named = VIOLATION.search(options.request)
+    goal = options.pipeline or classify_goal(options.request)[0]
+    return named[0] if named and goal == "fix" else ""
+
+
 def _worded(options: StartOptions) -> str:
     """The request without its secrets, if it can be one: not empty, and short enough for a step."""
+    options.watching.check(can_ask=options.permissions.interactive)
     request = redact(options.request)[0]
     if not (request.strip() or options.path or options.spec_file or options.from_task):
         raise UsageError("The request is empty.", EMPTY)
@@ -335,7 +370,7 @@ def _about(site: Site, tree: str, path: str, options: StartOptions) -> str:
             "Commit it, or name a path that `git ls-files` shows.",
         )
     verb = (options.pipeline or "review").capitalize()
-    about = "the whole repository" if name == "." else name
+    about = "the whole repository" if name == "." else name if name in inside else f"{name}/"
     words = options.request.strip()
     return f"{verb} {about}: {words}" if words else f"{verb} {about}"
 

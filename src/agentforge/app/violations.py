@@ -7,49 +7,25 @@ project's own word, to be committed and read by others (`.agentforge/config/`); 
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from agentforge.app.messages import person
 from agentforge.core.errors import UsageError
+from agentforge.core.values import VIOLATION
+from agentforge.gates.conformance.exemptions import EXEMPTIONS_FILE, Exemption, open_on, read_exemptions
 from agentforge.gates.conformance.findings import CodeFinding
 from agentforge.gates.conformance.weighing import Weighed
-from agentforge.sizing.goals import VIOLATION
 from agentforge.store.site import Site
 from agentforge.store.task.times import stamp
 from agentforge.system import strict_yaml
+from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
 from agentforge.system.files import write_atomic
-from agentforge.system.globs import glob
 
 BASELINE_FILE = ".agentforge/config/baseline.yaml"
-EXEMPTIONS_FILE = ".agentforge/config/exemptions.yaml"
 MOST_RECORDED = 500
 LONGEST_DAYS = 365
-
-
-@dataclass(frozen=True, slots=True)
-class Exemption:
-    """Leave of a person to let something stand for a while."""
-
-    approved_by: str
-    reason: str
-    expires: date
-    """The last day that it counts."""
-    violation: str = ""
-    check: str = ""
-    paths: tuple[str, ...] = ()
-
-    def covers(self, finding: CodeFinding) -> bool:
-        """Whether a finding may stand: it is the one that is named, or one of the check in these paths."""
-        if self.violation:
-            return self.violation == finding.identity
-        return self.check == finding.check and any(glob(each).matches(finding.path) for each in self.paths)
-
-    @property
-    def scope(self) -> str:
-        """What it is for, in words."""
-        return self.violation or f"{self.check} in {', '.join(self.paths)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +70,10 @@ def show_violation(site: Site, name: str) -> Violation:
 
 
 def _violation(fields: Mapping[str, Any], exemptions: Sequence[Exemption]) -> Violation:
-    leave = next((each for each in exemptions if _is_for(each, fields)), None)
+    named = str(fields["id"]), str(fields["check_id"]), str(fields["file"])
+    leave = next((each for each in exemptions if each.is_for(*named)), None)
     status = "exempt" if leave is not None and fields["status"] == "open" else str(fields["status"])
     return Violation(fields, status, leave)
-
-
-def _is_for(exemption: Exemption, fields: Mapping[str, Any]) -> bool:
-    if exemption.violation:
-        return exemption.violation == str(fields["id"])
-    path, check = str(fields["file"]), str(fields["check_id"])
-    return exemption.check == check and any(glob(each).matches(path) for each in exemption.paths)
 
 
 def record(site: Site, found: Weighed, looked_at: Collection[str], findings: Sequence[CodeFinding]) -> None:
@@ -151,18 +121,16 @@ def write_baseline(site: Site, findings: Sequence[CodeFinding]) -> int:
 
 
 def open_exemptions(site: Site, now: datetime) -> list[Exemption]:
-    """The exemptions that count today. One that has expired counts no more: its violation is open again."""
-    today = now.astimezone(UTC).date()
-    return [each for each in read_exemptions(site) if each.expires >= today]
+    """The exemptions of the checkout that count today."""
+    return open_on(_exemptions(site), now.astimezone(UTC).date())
 
 
-def read_exemptions(site: Site) -> list[Exemption]:
-    """Every exemption of the project, expired ones too."""
-    found = _read(site.project.top / EXEMPTIONS_FILE)
-    rows = found.get("exemptions") if found is not None else []
-    if not isinstance(rows, list):
-        raise _wrong("exemptions: is a list")
-    return [_exemption(row, number) for number, row in enumerate(rows, 1)]
+def _exemptions(site: Site) -> list[Exemption]:
+    try:
+        data = read_bounded(site.project.top / EXEMPTIONS_FILE, SETTINGS_BYTES)
+    except OSError:
+        return []
+    return read_exemptions(data.decode("utf-8", "replace"))
 
 
 def exempt(
@@ -179,54 +147,9 @@ def exempt(
         raise UsageError("An exemption is for one violation, or for a check in some paths.", "Name it.")
     until = (site.clock().astimezone(UTC) + timedelta(days=days)).date()
     made = Exemption(person(), reason, until, violation, check, tuple(paths))
-    rows = [_row(each) for each in (*read_exemptions(site), made)]
+    rows = [each.to_json() for each in (*_exemptions(site), made)]
     _write(site.project.top / EXEMPTIONS_FILE, {"exemptions": rows})
     return made
-
-
-def _row(each: Exemption) -> dict[str, Any]:
-    scope: dict[str, Any] = {"violation": each.violation} if each.violation else {}
-    if not scope:
-        scope = {"check": each.check, "paths": list(each.paths)}
-    return {
-        **scope,
-        "reason": each.reason,
-        "approved_by": each.approved_by,
-        "expires": each.expires.isoformat(),
-    }
-
-
-def _exemption(row: object, number: int) -> Exemption:
-    where = f"exemptions[{number}]"
-    if not isinstance(row, dict):
-        raise _wrong(f"{where}: is a mapping")
-    known = {"violation", "check", "paths", "reason", "approved_by", "expires"}
-    if unknown := sorted(row.keys() - known):
-        raise _wrong(f"{where}: unknown key `{unknown[0]}`")
-    for key in ("reason", "approved_by", "expires"):
-        if not str(row.get(key) or "").strip():
-            raise _wrong(f"{where}: `{key}` is missing; an exemption has an approver, a reason and an end")
-    if bool(row.get("violation")) == bool(row.get("check")):
-        raise _wrong(f"{where}: names a violation, or a check with paths")
-    try:
-        expires = date.fromisoformat(str(row["expires"]))
-    except ValueError as error:
-        raise _wrong(f"{where}: expires: is no day, such as 2027-01-31") from error
-    paths = row.get("paths", [])
-    if row.get("check") and not (isinstance(paths, list) and paths):
-        raise _wrong(f"{where}: `paths` is missing")
-    return Exemption(
-        str(row["approved_by"]),
-        str(row["reason"]),
-        expires,
-        str(row.get("violation") or ""),
-        str(row.get("check") or ""),
-        tuple(map(str, paths)),
-    )
-
-
-def _wrong(problem: str) -> UsageError:
-    return UsageError(f"{EXEMPTIONS_FILE}: {problem}.", "Correct the file; nothing of it counts until then.")
 
 
 def _read(path: Path) -> dict[str, Any] | None:

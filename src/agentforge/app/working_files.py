@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.gates.conformance.contents import is_wanted
+from agentforge.gates.conformance.contents import content, is_wanted, tree_contents
 from agentforge.system.bounded import read_bounded
 from agentforge.system.git.repository import Git
 
@@ -29,19 +29,12 @@ class FileVersion:
         """The content of a file; None if it is gone, or too long to be code."""
         if self.on_disk:
             return _from_disk(self.git.top / path)
-        found = self.git.find(self.contents[path])
-        return found.data if found is not None and found.kind == "blob" else None
+        return content(self.git, self.contents[path])
 
 
 def files_of_commit(git: Git, commit: str) -> FileVersion:
     """As a commit has them."""
-    return files_of_tree(git, git.tree_of(commit))
-
-
-def files_of_tree(git: Git, tree: str) -> FileVersion:
-    """As a tree has them."""
-    entries = [each for each in git.ls_tree(tree) if each.kind == "blob" and each.mode not in _LINKS]
-    return FileVersion(git, {each.path: each.oid for each in entries if is_wanted(each.path)}, on_disk=False)
+    return FileVersion(git, tree_contents(git, git.tree_of(commit)), on_disk=False)
 
 
 def staged_files(git: Git) -> FileVersion:

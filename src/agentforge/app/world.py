@@ -9,6 +9,7 @@ from typing import Any
 from agentforge.activities.task_permissions import permissions_of, project_of, rules_of, weak_allowed
 from agentforge.activities.world import ModelQuestion, World
 from agentforge.app.answering import TIERED
+from agentforge.app.neighbours import OtherTasks
 from agentforge.app.settings import Settings, read_settings
 from agentforge.app.suggestions import Suggestion, suggestion_of
 from agentforge.catalog.load import ResolvedPipeline
@@ -76,6 +77,8 @@ def make_world(
         settings={**settings.project, **({"python": settings.own.python} if settings.own.python else {})},
         cache=site.home.environments(site.git.top),
         kept_facts=KeptFacts(site.home.code_facts),
+        kept_readings=KeptFacts(site.home.check_readings),
+        agreed=partial(consented, site.home, project_of(site)),
         created_at=journal.times.created_at,
         answered_at=lambda identity: dict(journal.times.answered).get(identity, ""),
         record=journal.advance,
@@ -88,4 +91,5 @@ def make_world(
         index_passwords=settings.own.index_passwords,
         weak_allowed=partial(weak_allowed, site, state, own=settings.own.weak),
         model_question=partial(_model_question, site, settings.suggestion),
+        neighbours=OtherTasks(site.home, site.git.top.resolve()),
     )

@@ -116,6 +116,10 @@ class StepView:
     """What the owner's conventions say about this stage."""
     feedback: tuple[str, ...] = ()
     """What the step before did wrong, or a gate found."""
+    iteration: str = ""
+    """What a person wants changed in the last version: shown whole, or the step cannot be."""
+    versions: tuple[tuple[str, str], ...] = ()
+    """Contract and text of each document that they want changed."""
 
 
 def assemble(view: StepView, cap: int) -> Packed:
@@ -278,6 +282,22 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
                 place=f"the {name}",
             )
             for name, text in view.refused
+        ),
+        *(
+            replace(
+                _data(f"version: {name}", text, 89, f"The last version of {name}, to be changed", 4 * large),
+                stance=_HANDED,
+                place=f"the {name}",
+            )
+            for name, text in view.versions
+        ),
+        Section(
+            "iteration_context",
+            view.iteration,
+            97,
+            "current_state",
+            title="A person asks for another version: settle what they say",
+            whole=True,
         ),
         Section("owed", view.owed, 96, "available_actions", title="Owed", whole=True),
         _quoting(

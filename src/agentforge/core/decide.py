@@ -19,13 +19,12 @@ from agentforge.core.calls import (
     was_late,
 )
 from agentforge.core.decisions import (
+    WITHOUT,
     Decisions,
     RunDecisions,
     budget_question,
     confuse,
-    enter,
     escalate,
-    remaining,
     take_place,
 )
 from agentforge.core.effects import Await, Effect, Judge
@@ -33,6 +32,7 @@ from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     BaselineTaken,
     ContextAssembled,
+    DependenciesMet,
     Discarded,
     Event,
     TaskCreated,
@@ -41,7 +41,6 @@ from agentforge.core.events import (
     WorkspacePrepared,
 )
 from agentforge.core.inputs import (
-    Abort,
     Acted,
     ActionLeaving,
     Answered,
@@ -52,25 +51,24 @@ from agentforge.core.inputs import (
     Assembled,
     BaselineFailed,
     BaselineReady,
-    ChangeModel,
-    ChangeWait,
     CheckRan,
     CommitMade,
     Create,
     DeliveryMade,
+    DependenciesReady,
+    DependencyLost,
     DriverStarted,
     Elapsed,
     Input,
     Judged,
-    NoteDefect,
+    Message,
     Outcome,
     OwedAgain,
     Parked,
     Prepared,
-    Resolution,
-    Resume,
     Unclassified,
 )
+from agentforge.core.iterating import leave
 from agentforge.core.machine import OUTCOMES, TERMINAL, check_place
 from agentforge.core.pending import pending
 from agentforge.core.people import hear
@@ -79,7 +77,7 @@ from agentforge.core.runs import WORKER
 from agentforge.core.state import State
 from agentforge.core.steps import acted, checked, leaving
 from agentforge.core.values import Amount, OfRun, Question
-from agentforge.core.verdicts import accepted, judged
+from agentforge.core.verdicts import accepted, begin, judged
 
 MAX_FLAGGED = 200
 """More places than that, and the repository is about such text."""
@@ -104,6 +102,8 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
 
 
 def _meaning(decisions: Decisions, given: Input, key: str) -> str:
+    if isinstance(given, Message):
+        return hear(decisions, given)
     match given:
         case Create():
             return _create(decisions, given)
@@ -113,8 +113,6 @@ def _meaning(decisions: Decisions, given: Input, key: str) -> str:
             return confuse(
                 decisions, f"{effect} is owed again, and its outcome is on record", _run_of(decisions, effect)
             )
-        case Resolution() | Resume() | Abort() | ChangeModel() | ChangeWait() | NoteDefect():
-            return hear(decisions, given)
         case AskStarted():
             return sending(decisions, given, key)
         case AskQueued():
@@ -202,6 +200,12 @@ def _of_task(decisions: Decisions, given: Outcome) -> str:
             return f"the environment is ready: {baseline.summary}"
         case BaselineFailed(sentence, next_step, options):
             return escalate(decisions, "environment", Question(sentence, options, next_step))
+        case DependenciesReady(found):
+            decisions.tell(DependenciesMet(found))
+            return "what the task waited for is there"
+        case DependencyLost(sentence, next_step):
+            question = Question(sentence, ("retry", WITHOUT, "abort"), next_step)
+            return escalate(decisions, "dependency", question)
         case Unclassified(what):
             return confuse(decisions, what)
         case _:
@@ -230,13 +234,20 @@ def _of_run(own: RunDecisions, given: Outcome, key: str) -> str:  # noqa: C901, 
         case CommitMade():
             return accepted(own, given)
         case DeliveryMade(branch, commit, evidence, kept, seal):
-            own.tell(TaskDelivered(branch, commit, evidence, kept, seal))
+            own.tell(leave(own), TaskDelivered(branch, commit, evidence, kept, seal))
             own.all.move("completed")
             return "branch and evidence are in place"
         case Unclassified(what):
             lose(own.all, key)
             return confuse(own.all, what, own.id)
-        case Prepared() | BaselineReady() | BaselineFailed() | Parked():
+        case (
+            Prepared()
+            | BaselineReady()
+            | BaselineFailed()
+            | DependenciesReady()
+            | DependencyLost()
+            | Parked()
+        ):
             raise AssertionError(f"{given} is no outcome of a run")
         case _:
             assert_never(given)
@@ -255,13 +266,7 @@ def _prepared(decisions: Decisions, given: Prepared) -> str:
     decisions.move("running")
     state, own = decisions.state, decisions.of(WORKER)
     if state.worker is None:
-        stage = remaining(state)
-        owed = {product.contract for product in stage.products}
-        given_in = tuple(
-            item.ref for item in state.imports if item.ref.contract in owed and not state.accepted
-        )
-        enter(own, stage, state.tree, drafts=given_in)
-        return "the worktree is ready"
+        return begin(own)
     if given.human_commit:
         return edited_by_hand(own, given)
     take_place(decisions, own.stage)

@@ -9,6 +9,7 @@ from agentforge.core.events import (
     Escalated,
     Event,
     Moved,
+    Resumed,
     Reverted,
     RevisionAsked,
     StageEntered,
@@ -16,6 +17,7 @@ from agentforge.core.events import (
     StepOpened,
 )
 from agentforge.core.evolve import evolve
+from agentforge.core.lifecycle import check_lives
 from agentforge.core.machine import path
 from agentforge.core.pending import fits, worst_case
 from agentforge.core.pipeline import Stage, part_name, reviewer_name
@@ -33,6 +35,8 @@ from agentforge.core.values import (
 
 FEEDBACK_LINES = 12
 """What a role is told at once; more would bury the first."""
+TOLD_BEFORE = 600
+"""How much of what a role is told next is shown to a person who is asked before each step."""
 WHY_CHARS = 2000
 """A decision's reason stays a reason: the whole question is in the event."""
 
@@ -47,7 +51,8 @@ class Decisions:
     def tell(self, *events: Event) -> None:
         """Takes events into the decision, and brings the state up to date with them."""
         for event in events:
-            self.state = evolve(self.state, event)
+            before, self.state = self.state, evolve(self.state, event)
+            check_lives(before, self.state)
             self.events.append(event)
 
     def move(self, target: Status) -> None:
@@ -119,6 +124,22 @@ def escalate(
     return f"{kind}: {question.text[:WHY_CHARS]}"
 
 
+GO_ON, STOP = "go on", "stop"
+"""What a person answers who is asked before a stage or a step."""
+
+
+def ask_before(own: RunDecisions, what: str) -> str:
+    """Asks a person before a stage or a step begins."""
+    return escalate(own.all, "approval", Question(f"{what} Go on?", (GO_ON, STOP), GO_ON), run=own.id)
+
+
+def restart(decisions: Decisions, by: str) -> None:
+    """From a halt back to work, as a new segment: the worktree is made ready first."""
+    decisions.move("draft")
+    decisions.tell(Resumed(decisions.state.segment + 1, by))
+    decisions.move("scheduled")
+
+
 def confuse(decisions: Decisions, what: str, run: str = WORKER) -> str:
     """Halts on something that no rule knows."""
     text = f"AgentForge met an error it does not know: {what}"
@@ -154,7 +175,7 @@ def next_step(own: RunDecisions, why: str) -> str:
         return fail_attempt(own, f"{run.mistakes} mistakes in a row")
     if run.steps >= stage.max_steps:
         return fail_attempt(own, f"the step budget of {stage.max_steps} is used up")
-    return open_step(own, why)
+    return _asked_step(own, open_step(own, why))
 
 
 def open_step(own: RunDecisions, why: str) -> str:
@@ -165,6 +186,17 @@ def open_step(own: RunDecisions, why: str) -> str:
         return escalate(own.all, "budget", budget_question(own.state, run=own.id), run=own.id)
     own.tell(StepOpened(own.id, own.state.step + 1))
     return why
+
+
+def _asked_step(own: RunDecisions, why: str) -> str:
+    """Before the step that has just been opened a person is asked, if they want to be asked about each. Those
+    who read a result are not asked about: they change nothing.
+    """
+    state, run = own.state, own.run
+    if state.oversight != "interactive" or run.parent or state.status == "blocked":
+        return why
+    told = f" It is told: {' '.join(run.feedback)[:TOLD_BEFORE]}." if run.feedback else ""
+    return ask_before(own, f"Step {run.step}, stage {run.label}, is next ({own.stage.role}).{told}")
 
 
 def fail_attempt(own: RunDecisions, reason: str) -> str:
@@ -195,6 +227,8 @@ def give_up(own: RunDecisions, reason: str) -> str:
     return escalate(own.all, "exhausted", Question(text, options, ""), reports, own.id)
 
 
+WITHOUT = "go on without"
+"""The answer that lets a task go on without what it waits for."""
 BACK = "back to red"
 """The answer that opens locked tests again; a reason may follow it."""
 
@@ -254,7 +288,7 @@ def enter(  # noqa: PLR0913  # what an attempt begins with
     if stage.role is None or skipped:
         convene(own)
         return f"stage {stage.name} is computed" + (f": {skipped}" if skipped else "")
-    return open_step(own, f"stage {label}, attempt {attempt}")
+    return _asked_step(own, open_step(own, f"stage {label}, attempt {attempt}"))
 
 
 def take_place(decisions: Decisions, stage: Stage) -> None:

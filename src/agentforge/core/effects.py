@@ -108,6 +108,14 @@ class Deliver(OfRun):
 
 
 @dataclass(frozen=True, slots=True)
+class Depend:
+    """Wait until other tasks have come so far, and find the artifacts of others."""
+
+    key: str
+    uses: Uses = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
 class Await:
     """A person owes an answer. No driver performs this; when only this is owed, the driver ends."""
 
@@ -117,4 +125,4 @@ class Await:
 
 
 RunEffect: TypeAlias = Assemble | Ask | Pause | Act | Check | Judge | Commit | Deliver
-Effect: TypeAlias = Prepare | TakeBaseline | RunEffect | Await
+Effect: TypeAlias = Prepare | TakeBaseline | Depend | RunEffect | Await

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias, get_args
 
 from agentforge.core.codec import decode, encode
-from agentforge.core.pipeline import GateName
+from agentforge.core.dependencies import Dependencies, FoundArtifact
+from agentforge.core.pipeline import GateName, Pipeline
 from agentforge.core.reply import Json
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
@@ -20,6 +21,7 @@ from agentforge.core.values import (
     Delivery,
     Escalation,
     FailureReport,
+    Feedback,
     GateStatus,
     OfRun,
     Opened,
@@ -150,10 +152,89 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True)
+class IterationPresented:
+    """A version of a stage's result, which has passed its gates, was put before a person."""
+
+    stage: str
+    iteration: int
+    artifact: str
+    """Where it is, from the task's directory."""
+    artifact_hash: str
+    shown: tuple[ArtifactRef, ...]
+    """All that was presented; `artifact` is the first of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserDecision:
+    """A person decided about a version that was presented."""
+
+    stage: str
+    iteration: int
+    decision: str
+    """One of `CHOICES`."""
+    by: str
+    artifact: str = ""
+    artifact_hash: str = ""
+    feedback_ref: str = ""
+    """Where their words are, from the task's directory."""
+    feedback: Feedback | None = None
+    edited: tuple[ArtifactRef, ...] = ()
+    """What they wrote by hand instead of what was presented."""
+
+
+@dataclass(frozen=True, slots=True)
+class IterationStarted:
+    """The next version is worked on."""
+
+    stage: str
+    iteration: int
+    input_feedback: str
+    """Where the words are that it starts from, from the task's directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineExtended:
+    """A person wants the task to go further: the stages that it had, and more behind them."""
+
+    pipeline: Pipeline
+    catalogue: str
+    """Hash of the resolved pipeline in the pack."""
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineExit:
+    """The task leaves its pipeline with what it has made."""
+
+    exit_stage: str
+    exit_type: str
+    """`default_exit`: where the pipeline ends. `early_exit`: before, as asked for at the start. `user_exit`:
+    where a person said so on the way.
+    """
+    deliverable: str
+    """Where it is, from the task's directory."""
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetRaised:
     """A person gave the task a larger budget: the new cap."""
 
     budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class DependenciesDeclared:
+    """The specification says what the task waits for before its work goes on."""
+
+    dependencies: Dependencies
+
+
+@dataclass(frozen=True, slots=True)
+class DependenciesMet:
+    """What the task waited for is there, or a person let it go on without."""
+
+    found: tuple[FoundArtifact, ...] = ()
+    without: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +260,18 @@ class DefectNoted:
     """A person found a fault in what was delivered."""
 
     note: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskForked:
+    """What is on record up to here was done and paid by another task."""
+
+    task: str
+    step: int
+    """The last step that both share."""
+    head: str
+    """The hash of the last line of that task that both share."""
     by: str
 
 
@@ -373,6 +466,21 @@ class StepClosed(OfRun):
 
 
 @dataclass(frozen=True, slots=True)
+class ArtifactEdited(OfRun):
+    """A person wrote the next version by hand; the gates judge it like any other."""
+
+    artifacts: tuple[ArtifactRef, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageReopened(OfRun):
+    """An accepted result is before a person again, as it passed its gates."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
 class GateOpened(OfRun):
     """The stage's artifacts are complete: the gates judge them, in order."""
 
@@ -425,9 +533,15 @@ class StageAccepted(OfRun):
     """The name of that branch; empty if there is none yet, and in journals of before it could vary."""
     kept: tuple[str, ...] = ()
     """Branches that are not where this task left them, with their commits: left alone."""
+    approved_by: str = ""
+    """Who decided that the result stands: a person, or `automatic`; empty in journals of before it was said.
+    """
 
 
-TaskEvent: TypeAlias = (
+IterationEvent: TypeAlias = IterationPresented | UserDecision | IterationStarted | LineExtended | PipelineExit
+"""What people decide about versions, and how far a task goes."""
+
+OtherTaskEvent: TypeAlias = (
     TaskCreated
     | ExternalArtifactImported
     | Moved
@@ -442,12 +556,16 @@ TaskEvent: TypeAlias = (
     | BudgetRaised
     | ModelChanged
     | WaitLimitChanged
+    | DependenciesDeclared
+    | DependenciesMet
     | DefectNoted
+    | TaskForked
     | Resumed
     | TaskAborted
     | TaskFailed
     | Discarded
 )
+TaskEvent: TypeAlias = OtherTaskEvent | IterationEvent
 
 RunEvent: TypeAlias = (
     StageEntered
@@ -464,6 +582,8 @@ RunEvent: TypeAlias = (
     | ActionsPerformed
     | Checked
     | StepClosed
+    | ArtifactEdited
+    | StageReopened
     | GateOpened
     | GateJudged
     | HandedIn

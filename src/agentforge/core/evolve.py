@@ -11,13 +11,17 @@ from agentforge.core.events import (
     BaselineTaken,
     BudgetRaised,
     DefectNoted,
+    DependenciesDeclared,
+    DependenciesMet,
     Discarded,
     Escalated,
     Event,
     ExternalArtifactImported,
+    IterationEvent,
     LaneRaised,
     ModelChanged,
     Moved,
+    OtherTaskEvent,
     RedReopened,
     Resolved,
     Resumed,
@@ -25,19 +29,20 @@ from agentforge.core.events import (
     TaskAborted,
     TaskCreated,
     TaskDelivered,
-    TaskEvent,
     TaskFailed,
+    TaskForked,
     WaitLimitChanged,
     WorkspacePrepared,
 )
 from agentforge.core.evolve_calls import landed, next_try
+from agentforge.core.evolve_iteration import evolve_iteration, handed_over
 from agentforge.core.evolve_run import evolve_run, with_branch
 from agentforge.core.machine import TERMINAL, check_move
 from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
-from agentforge.core.values import OfRun
+from agentforge.core.values import Amount, OfRun
 
 
 def replay(events: tuple[Event, ...] | list[Event]) -> State:
@@ -47,10 +52,12 @@ def replay(events: tuple[Event, ...] | list[Event]) -> State:
 
 def evolve(state: State, event: Event) -> State:
     """The next state. Total over events; the one illegal input is an illegal move."""
+    if isinstance(event, IterationEvent):
+        return evolve_iteration(state, event)
     return evolve_run(state, event) if isinstance(event, OfRun) else _evolve_task(state, event)
 
 
-def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR0912  # one arm per event
+def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, PLR0912  # one arm per event
     match event:
         case TaskCreated(spec):
             return _created(state, spec)
@@ -84,17 +91,24 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
         case RedReopened(_, why):
             return replace(state, reopening=why, reopenings=(*state.reopenings, why))
         case TaskDelivered():
-            return replace(with_branch(state, event), delivered=event, runs=())
+            return handed_over(with_branch(state, event), event)
         case Escalated(escalation):
             return replace(state, escalations=(*state.escalations, escalation))
         case Resolved():
             return _resolved(state, event)
         case BudgetRaised(budget):
             return replace(state, budget=budget)
+        case DependenciesDeclared(dependencies):
+            declared = state.declared + 1
+            return replace(state, dependencies=dependencies, declared=declared, depends=bool(dependencies))
+        case DependenciesMet(found):
+            return replace(state, depends=False, found=found or state.found)
         case WaitLimitChanged(max_wait_s):
             return replace(state, max_wait_s=max_wait_s)
         case ModelChanged(model, _, price):
             return replace(state, model=model, price=price, prices=())
+        case TaskForked():
+            return _forked(state, event)
         case DefectNoted(note):
             return replace(state, defects=(*state.defects, note))
         case Resumed(segment):
@@ -113,6 +127,22 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
 def _created(state: State, spec: TaskSpec) -> State:
     given = {field.name: getattr(spec, field.name) for field in fields(spec)}
     return replace(state, **given, tree=spec.given_tree or spec.base_tree, commit=spec.base_commit)
+
+
+def _forked(state: State, event: TaskForked) -> State:
+    """What came before was paid by the other task, whose branch it also is."""
+    return replace(
+        state,
+        forked_from=f"{event.task}, step {event.step}",
+        spent=Amount(),
+        unaccounted=Amount(),
+        unpriced=0,
+        cached_tokens=0,
+        flights=(),
+        branch="",
+        branch_at="",
+        branches_kept=(),
+    )
 
 
 def _prepared(state: State, event: WorkspacePrepared) -> State:

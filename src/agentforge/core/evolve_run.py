@@ -5,6 +5,7 @@ from typing import assert_never
 from agentforge.core.events import (
     ActionLeft,
     ActionsPerformed,
+    ArtifactEdited,
     AskAnswered,
     AskFailed,
     AskLost,
@@ -21,12 +22,14 @@ from agentforge.core.events import (
     RunEvent,
     StageAccepted,
     StageEntered,
+    StageReopened,
     StepClosed,
     StepOpened,
     TaskDelivered,
     WaitEnded,
 )
 from agentforge.core.evolve_calls import MAX_SAID, evolve_call
+from agentforge.core.evolve_iteration import by_hand
 from agentforge.core.machine import point_after
 from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
@@ -68,6 +71,8 @@ def evolve_run(state: State, event: RunEvent) -> State:  # noqa: C901, PLR0912  
             return state.with_run(replace(own, check=check, good_tree=good))
         case StepClosed():
             return _closed(state, event)
+        case ArtifactEdited() | StageReopened():
+            return by_hand(state, event)
         case GateOpened(run):
             own = replace(state.run_of(run), point=point_after(event), gate=0, judged=(), finals=())
             return state.with_run(own)
@@ -251,7 +256,8 @@ def _judged(state: State, event: GateJudged) -> State:
 def _accepted(state: State, event: StageAccepted) -> State:
     own = state.run_of(event.run)
     state = with_branch(state, event)
-    done = Accepted(event.stage, event.tree, event.commit, event.finals, own.judged, own.skipped)
+    about = (own.judged, own.skipped, event.approved_by, own.drafts)
+    done = Accepted(event.stage, event.tree, event.commit, event.finals, *about)
     stage = state.pipeline.stage(event.stage)
     # Tests alone settle nothing that was said of the code.
     tests_only = stage.proves_red and not stage.makes("change") and not stage.reviewers

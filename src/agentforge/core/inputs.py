@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agentforge.core.dependencies import Dependencies, FoundArtifact
 from agentforge.core.events import ExternalArtifactImported
-from agentforge.core.pipeline import GateName
+from agentforge.core.pipeline import GateName, Pipeline
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
     ActionDigest,
@@ -13,6 +14,7 @@ from agentforge.core.values import (
     Baseline,
     CheckDigest,
     Delivery,
+    Feedback,
     GateStatus,
     Opened,
     Price,
@@ -222,6 +224,8 @@ class CommitMade:
     """Where the commit is; empty if there is nothing to hold."""
     kept: tuple[str, ...] = ()
     """Branches that are not where this task left them, with their commits: left alone."""
+    dependencies: Dependencies = Dependencies()
+    """What the specification says that the task waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +239,21 @@ class DeliveryMade:
     """As in `CommitMade`."""
     seal: str = ""
     """The commit that carries the statement; empty if there is no branch."""
+
+
+@dataclass(frozen=True, slots=True)
+class DependenciesReady:
+    """Outcome of `Depend`: what was waited for is there."""
+
+    found: tuple[FoundArtifact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyLost:
+    """Outcome of `Depend`: something will not come by itself."""
+
+    sentence: str
+    next_step: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +282,29 @@ class Resolution:
 
     escalation: str
     answer: str
+    by: str
+    feedback: Feedback | None = None
+    """What they say of a version that was presented, in parts."""
+    edited: tuple[ArtifactRef, ...] = ()
+    """What they wrote by hand instead of what was presented."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """A person wants a task to go on beyond its last stage. Never taken from the inbox, which lies in the
+    repository: a line decides which gates there are.
+    """
+
+    pipeline: Pipeline
+    """The stages that it has, and more behind them."""
+    catalogue: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """A person wants to see the last result of a completed task again, to change it."""
+
     by: str
 
 
@@ -316,6 +358,8 @@ Outcome: TypeAlias = (
     | Judged
     | CommitMade
     | DeliveryMade
+    | DependenciesReady
+    | DependencyLost
     | Unclassified
 )
 """What an effect ends in."""
@@ -329,7 +373,20 @@ class NoteDefect:
     by: str
 
 
-Message: TypeAlias = Resolution | Resume | Abort | ChangeModel | ChangeWait | NoteDefect
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """The record so far is another task's: this one goes on from there by itself."""
+
+    task: str
+    step: int
+    head: str
+    """The hash of the last line that both share."""
+    by: str
+
+
+Message: TypeAlias = (
+    Resolution | Resume | Abort | ChangeModel | ChangeWait | NoteDefect | Fork | Extend | Revise
+)
 """What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving

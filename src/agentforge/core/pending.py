@@ -10,6 +10,7 @@ from agentforge.core.effects import (
     Check,
     Commit,
     Deliver,
+    Depend,
     Effect,
     Judge,
     Pause,
@@ -40,6 +41,8 @@ def pending(state: State) -> tuple[Effect, ...]:
     # the same.
     if state.baseline is None and any(stage.needs_environment for stage in state.pipeline.stages):
         owed.append(TakeBaseline(f"baseline/{state.segment}"))
+    if state.depends:
+        return (*owed, Depend(f"depend/{state.segment}/{state.declared}"))
     promised = Amount()
     for run in at_work(state):
         effect = _owed_by(state, run)

@@ -3,11 +3,41 @@
 from typing import assert_never
 
 from agentforge.core.calls import change_wait
-from agentforge.core.decisions import Decisions, RunDecisions, enter, has_failed, open_step, send_back
+from agentforge.core.decisions import (
+    WITHOUT,
+    Decisions,
+    RunDecisions,
+    enter,
+    has_failed,
+    open_step,
+    restart,
+    send_back,
+)
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import BudgetRaised, DefectNoted, ModelChanged, Resolved, Resumed, TaskAborted
+from agentforge.core.events import (
+    BudgetRaised,
+    DefectNoted,
+    DependenciesMet,
+    LineExtended,
+    ModelChanged,
+    Resolved,
+    TaskAborted,
+    TaskForked,
+)
 from agentforge.core.examining import answered, is_about_checks
-from agentforge.core.inputs import Abort, ChangeModel, ChangeWait, Message, NoteDefect, Resolution, Resume
+from agentforge.core.inputs import (
+    Abort,
+    ChangeModel,
+    ChangeWait,
+    Extend,
+    Fork,
+    Message,
+    NoteDefect,
+    Resolution,
+    Resume,
+    Revise,
+)
+from agentforge.core.iterating import approved, check_extends, decided, present, reopen_last
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.returns import reopen, wants_red
 from agentforge.core.runs import WORKER
@@ -35,6 +65,12 @@ def hear(decisions: Decisions, given: Message) -> str:
             return change_wait(decisions, given)
         case NoteDefect():
             return _note_defect(decisions, given)
+        case Fork():
+            return _fork(decisions, given)
+        case Extend():
+            return _extend(decisions, given)
+        case Revise():
+            return reopen_last(decisions, given)
         case _:
             assert_never(given)
 
@@ -57,6 +93,12 @@ def _resolve(decisions: Decisions, given: Resolution) -> str:
         decisions.tell(TaskAborted(given.by, f"answer to {found.id}"))
         decisions.move("cancelled")
         return "aborted by a person's answer"
+    if found.kind == "dependency" and given.answer.strip().lower() == WITHOUT:
+        decisions.tell(DependenciesMet(without=True))
+    if found.kind == "iteration":
+        return decided(decisions, found, given)
+    if found.kind == "approval":
+        return approved(decisions, found, given)
     if found.kind == "budget":
         decisions.tell(BudgetRaised(_raised(state.budget, given.answer)))
     return _go_on(decisions, given.by, found, given.answer)
@@ -69,7 +111,9 @@ def _resume(decisions: Decisions, given: Resume) -> str:
         legal = ", ".join(LEGAL_MOVES[state.status])
         raise StateInvalid(f"state_invalid: a {state.status} task cannot be resumed; it can become {legal}.")
     if state.status == "completed":
-        raise StateInvalid(f"{state.task_id} is completed; start a new task for more work.")
+        raise StateInvalid(
+            f"{state.task_id} is completed; it goes on only with --extend-to or --revise.",
+        )
     open_one = state.open_escalation
     if open_one is not None and open_one.kind not in RETRYABLE:
         raise StateInvalid(
@@ -109,6 +153,16 @@ def _change_model(decisions: Decisions, given: ChangeModel) -> str:
     return f"the model is {given.model} from here on"
 
 
+def _extend(decisions: Decisions, given: Extend) -> str:
+    """The line gets longer; a task that was done goes on with the first stage that is new."""
+    check_extends(decisions.state, given)
+    done = decisions.state.status == "completed"
+    decisions.tell(LineExtended(given.pipeline, given.catalogue, given.by))
+    if done:
+        restart(decisions, given.by)
+    return f"the task goes on to {given.pipeline.exit_stage}"
+
+
 def _note_defect(decisions: Decisions, given: NoteDefect) -> str:
     """A fault that somebody found later. It changes nothing of the task: it is kept, and counted."""
     if decisions.state.delivered is None:
@@ -120,11 +174,15 @@ def _note_defect(decisions: Decisions, given: NoteDefect) -> str:
     return "a defect was found in what was delivered"
 
 
+def _fork(decisions: Decisions, given: Fork) -> str:
+    """A task that begins in the middle of another one; its worktree and its bill are its own."""
+    decisions.tell(TaskForked(given.task, given.step, given.head, given.by))
+    return f"it begins with the first {given.step} steps of {given.task}"
+
+
 def _go_on(decisions: Decisions, by: str, escalation: Escalation | None = None, answer: str = "") -> str:
     """From a halt back to work, keeping every accepted artifact."""
-    decisions.move("draft")
-    decisions.tell(Resumed(decisions.state.segment + 1, by))
-    decisions.move("scheduled")
+    restart(decisions, by)
     if decisions.state.worker is None or (escalation is not None and escalation.kind in RETRYABLE):
         return "resumed"
     if escalation is not None:
@@ -155,6 +213,8 @@ def _go_on_all(decisions: Decisions) -> str:
         if run.point != "handed_in":
             _reopen(decisions.of(run.id), ())
     run = decisions.state.run_of(WORKER)
+    if asked := present(decisions.of(WORKER)):
+        return asked
     if run.point in ("check", "judge", "commit", "deliver") and not has_failed(decisions.state, run):
         return "resumed"
     return _reopen(decisions.of(WORKER), ())

@@ -226,6 +226,14 @@ class Stage:
     tier: Tier = "generation"
     commits_as: str = ""
     """The first words of its commit's message, if it says them."""
+    iterable: bool = False
+    """Whether a person may ask for another version of its result."""
+    max_iterations: int = 5
+    """How many versions are presented before it is asked whether there shall be more."""
+    iterate_prompt: str = ""
+    """What a person is asked when one is presented."""
+    exit_point: bool = False
+    """Whether a task may end here."""
 
     @property
     def commit_verb(self) -> str:
@@ -324,6 +332,10 @@ class Pipeline:
     """The pipeline that a task of this one can go on with."""
     summary: str = ""
     """How its end sums up what it hands over, with words in braces."""
+    continue_prompt: str = ""
+    """What a person is asked when a task of this one is done and can go on."""
+    extends_to: tuple[str, ...] = ()
+    """The stages that a task can be extended to, in order; none in tasks of before that was known."""
 
     @property
     def line(self) -> str:
@@ -404,6 +416,10 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
         reverts=bool(value.get("reverts", False)),
         tier=_tier(value),
         commits_as=str(value.get("commits_as") or ""),
+        iterable=bool(value.get("iterable", False)),
+        max_iterations=_number(value, "max_iterations", 5),
+        iterate_prompt=" ".join(str(value.get("iterate_prompt") or "").split()),
+        exit_point=bool(value.get("exit_point", False)),
     )
 
 
@@ -424,6 +440,8 @@ def pipeline_from_json(value: Mapping[str, Json]) -> Pipeline:
         ends_early=bool(value.get("ends_early", False)),
         continues_with=str(value.get("continues_with") or ""),
         summary=str(value.get("summary") or ""),
+        continue_prompt=" ".join(str(value.get("continue_prompt") or "").split()),
+        extends_to=tuple(_texts(value.get("extends_to"))),
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agentforge.core.pipeline import Pipeline
-from agentforge.core.values import Budget, Delivery, Price, TierPrice
+from agentforge.core.values import Budget, Delivery, Oversight, Price, TierPrice
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +49,9 @@ class TaskSpec:
     """How long a provider whose quota is used up is waited for; 0: a person is asked at once."""
     reworks: str = ""
     """The task whose result this one corrects."""
+    iterates: tuple[str, ...] = ()
+    """Stages whose result a person is shown, version by version, until they are content."""
+    approves: tuple[str, ...] = ()
+    """Stages whose result a person approves before anything is built on it."""
+    oversight: Oversight = "autonomous"
+    """How often a person is asked otherwise."""

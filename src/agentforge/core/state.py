@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from functools import reduce
 
 from agentforge.core.conditions import PROVIDED, Fact, holds
+from agentforge.core.dependencies import Dependencies, FoundArtifact
 from agentforge.core.events import ExternalArtifactImported, TaskDelivered
 from agentforge.core.pipeline import TIERS, Part, Reviewer, Stage, Tier
 from agentforge.core.replacing import replace
@@ -16,6 +17,7 @@ from agentforge.core.values import (
     Delivery,
     Escalation,
     FailureReport,
+    Iteration,
     Reopening,
     Status,
 )
@@ -33,6 +35,10 @@ class Accepted:
     """Gate and evidence reference of each gate that it passed."""
     skipped: str = ""
     """Why nobody was asked to work on it."""
+    approved_by: str = ""
+    """Who decided that it stands: a person, or `automatic`."""
+    drafts: tuple[ArtifactRef, ...] = ()
+    """What was handed in for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,14 @@ class State(TaskSpec):
     """What was handed in with the request."""
     facts: tuple[str, ...] = ()
     """What conditions may ask about (`core.conditions`)."""
+    dependencies: Dependencies = Dependencies()
+    """What the specification says that the task waits for."""
+    declared: int = 0
+    """How often that was said."""
+    depends: bool = False
+    """Whether it waits for that now."""
+    found: tuple[FoundArtifact, ...] = ()
+    """The artifacts of others that it waited for."""
     escalations: tuple[Escalation, ...] = ()
     """Every question to a person, answered or not."""
     spent: Amount = Amount()
@@ -138,11 +152,17 @@ class State(TaskSpec):
     failure: str = ""
     """Why the task failed."""
     delivered: TaskDelivered | None = None
-    """What was handed over."""
+    """What was handed over; None again once the task goes on from there."""
+    finals: tuple[ArtifactRef, ...] = ()
+    """What was handed over in any segment: it never changes any more."""
+    iterations: tuple[Iteration, ...] = ()
+    """Every version that a person was shown."""
     branch: str = ""
     """The task's branch, once there is one."""
     branch_at: str = ""
     """The commit where the task left its branch."""
+    forked_from: str = ""
+    """The task whose record this one began with, and its last step that both share."""
     defects: tuple[str, ...] = ()
     """Faults that people found in what was delivered."""
     branches_kept: tuple[str, ...] = ()
@@ -252,6 +272,10 @@ class State(TaskSpec):
     def open_escalation(self) -> Escalation | None:
         """The question a person owes an answer to."""
         return next((item for item in reversed(self.escalations) if item.answer is None), None)
+
+    def last_shown(self, stage: str) -> Iteration | None:
+        """The newest version of a stage's result that a person was shown."""
+        return next((item for item in reversed(self.iterations) if item.stage == stage), None)
 
     # ------------------------------------------------------------------ counts
 

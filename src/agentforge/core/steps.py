@@ -21,6 +21,7 @@ from agentforge.core.events import (
     Reverted,
 )
 from agentforge.core.inputs import Acted, ActionLeaving
+from agentforge.core.iterating import NOT_REVISED, is_unrevised
 from agentforge.core.machine import ASKS
 from agentforge.core.pending import pending
 from agentforge.core.pipeline import Stage
@@ -126,6 +127,9 @@ def _close(own: RunDecisions, question: Question | None) -> str:  # one way out 
             text = f"Not handed in yet: {', '.join(missing)}."
             close("incomplete", text, mistaken=True)
             return _go_on(own, "artifacts are missing")
+        if is_unrevised(own):
+            close("unchanged", NOT_REVISED, mistaken=True)
+            return _go_on(own, "nothing changed since a person asked for changes")
         if unchanged(own):
             close("unchanged", NOTHING_CHANGED, mistaken=True)
             return _go_on(own, "nothing changed since the review blocked")

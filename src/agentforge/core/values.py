@@ -1,5 +1,6 @@
 """The small values that events, inputs and state share."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -29,9 +30,12 @@ EscalationKind = Literal[
     "review",  # the reviewer blocks again and again
     "environment",  # the project's environment cannot be built
     "model",  # the provider cannot be used
+    "dependency",  # what the task waits for failed, is gone, or waits for it
     "confused",  # something the core cannot classify
+    "iteration",  # a version of an artifact is presented, and somebody decides about it
+    "approval",  # somebody wanted to be asked before the task goes on
 ]
-RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model"})
+RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model", "dependency"})
 """Kinds that the world may mend by itself: `continue` alone tries again."""
 
 Owner = Literal["worker", "reviewer"]
@@ -182,6 +186,68 @@ class ArtifactRef:
     hash: str
 
 
+Oversight = Literal["autonomous", "supervised", "interactive"]
+"""How often a person is asked: where the work is stuck; before every stage; before every step."""
+
+Choice = Literal["approve", "revise", "reject", "exit", "extend"]
+"""What a person can decide about a version that is presented."""
+CHOICES: tuple[Choice, ...] = get_args(Choice)
+ACCEPTS: frozenset[str] = frozenset({"approve", "exit", "extend"})
+"""Choices that take the version as it is."""
+
+Priority = Literal["must_address", "should_consider"]
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One thing that a person wants changed in a version."""
+
+    issue: str
+    location: str = ""
+    """Where in the document, such as `requirements.REQ-003`."""
+    suggestion: str = ""
+    priority: Priority = "must_address"
+
+    @property
+    def line(self) -> str:
+        """The issue in one line, with its place."""
+        text = " ".join(part.strip().rstrip(".") + "." for part in (self.issue, self.suggestion) if part)
+        return f"{self.location}: {text}" if self.location else text
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a person says of a version that was presented."""
+
+    overall: str = ""
+    issues: tuple[Issue, ...] = ()
+
+    def lines(self, priority: Priority) -> tuple[str, ...]:
+        """The issues of one priority, a line each."""
+        return tuple(issue.line for issue in self.issues if issue.priority == priority)
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """A version of a stage's result that a person was shown, and what they decided."""
+
+    stage: str
+    number: int
+    """Counted over the task, per stage, from 1."""
+    shown: tuple[ArtifactRef, ...]
+    decision: str = ""
+    """One of `CHOICES`; empty while nobody has decided."""
+    by: str = ""
+    feedback: Feedback | None = None
+    edited: tuple[ArtifactRef, ...] = ()
+    """What they wrote by hand instead."""
+
+    @property
+    def settled(self) -> tuple[ArtifactRef, ...]:
+        """What the decision is about: what was shown, with what the person wrote in its place."""
+        return tuple({ref.contract: ref for ref in (*self.shown, *self.edited)}.values())
+
+
 Opener = Literal["role", "review", "person"]
 """Who wants locked tests to be opened again."""
 
@@ -296,6 +362,39 @@ class Baseline:
     """Whether an earlier task ran the tests, on the same commit and in the same environment."""
 
 
+VIOLATION = re.compile(r"\bV-[0-9a-f]{12}\b")
+"""How a violation is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeViolation:
+    """A rule about code that an edit does not keep, as a role is shown it."""
+
+    check_id: str
+    contract: str
+    severity: str
+    file: str
+    line: int
+    message: str
+    fix_hint: str
+
+
+PartStatus = Literal["passing", "failing", "not_run", "not_configured"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPart:
+    """How one kind of check after an edit ended."""
+
+    name: str
+    status: PartStatus
+    total: int | None = None
+    passing: int | None = None
+    violations: tuple[CodeViolation, ...] = ()
+    errors: int | None = None
+    warnings: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class CheckDigest:
     """The steering checks after an edit, in short."""
@@ -307,3 +406,5 @@ class CheckDigest:
     tests_passing: int | None = None
     """Of the tests that ran; None where none did."""
     tests_total: int | None = None
+    parts: tuple[CheckPart, ...] = ()
+    """Each kind of check, in the order in which they ran."""

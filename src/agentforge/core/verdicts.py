@@ -6,6 +6,7 @@ from agentforge.core.conditions import held, holds
 from agentforge.core.decisions import (
     FEEDBACK_LINES,
     RunDecisions,
+    ask_before,
     attempts_left,
     back_option,
     begin_review,
@@ -19,9 +20,10 @@ from agentforge.core.decisions import (
     send_back,
     unread_parts,
 )
-from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageAccepted
+from agentforge.core.events import DependenciesDeclared, GateJudged, LaneRaised, Reverted, StageAccepted
 from agentforge.core.examining import KNOWN, known_checks
 from agentforge.core.inputs import CommitMade, Judged
+from agentforge.core.iterating import approver, present
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
 from agentforge.core.returns import REASON_CHARS, after_reopening, note_reopening
 from agentforge.core.state import State
@@ -37,7 +39,7 @@ def judged(own: RunDecisions, given: Judged) -> str:
         return escalate(own.all, "question", given.question, run=own.id)
     if status == "passed":
         convene(own)
-        return f"gate {given.gate} passed"
+        return present(own) or f"gate {given.gate} passed"
     if status == "split":
         begin_review(own, ARBITER, ("The reviewers disagree:", *given.reasons))
         return "the reviewers disagree: one at a higher tier decides"
@@ -143,20 +145,47 @@ def accepted(own: RunDecisions, given: CommitMade) -> str:
     run = own.run
     own.tell(
         StageAccepted(
-            own.id, run.stage, given.tree, given.commit, run.finals, given.facts, given.branch, given.kept
+            own.id,
+            run.stage,
+            given.tree,
+            given.commit,
+            run.finals,
+            given.facts,
+            given.branch,
+            given.kept,
+            approver(own.state, run),
         )
     )
     pipeline = own.state.pipeline
+    position = pipeline.index(run.stage) + 1
+    # Where nothing is left to do, nothing is waited for.
+    if given.dependencies != own.state.dependencies and position < len(pipeline.stages):
+        own.tell(DependenciesDeclared(given.dependencies))
     if pipeline.rises is not None and (why := _spreads(own.state, given)):
         own.tell(LaneRaised(pipeline.rises.to, why))
-        return f"the lane rises: {why}; " + _go_to(own, remaining(own.state), given.tree)
-    position = pipeline.index(run.stage) + 1
+        return f"the lane rises: {why}; " + go_to(own, remaining(own.state), given.tree)
     if position == len(pipeline.stages):
         return "the last stage is accepted"
-    return _go_to(own, pipeline.stages[position], given.tree)
+    return go_to(own, pipeline.stages[position], given.tree)
 
 
-def _go_to(own: RunDecisions, stage: Stage, tree: str) -> str:
+def begin(own: RunDecisions) -> str:
+    """The worktree stands and nobody is at work: the first stage begins whose artifacts are not all there."""
+    state = own.state
+    stage = remaining(state)
+    owed = {product.contract for product in stage.products}
+    if state.accepted:  # a task that was done goes further
+        go_to(own, stage, state.tree)
+    else:
+        handed_in = tuple(item.ref for item in state.imports if item.ref.contract in owed)
+        enter(own, stage, state.tree, drafts=handed_in)
+    if state.oversight == "supervised" and own.state.status != "blocked":
+        return ask_before(own, f"The task begins with stage {stage.name}.")
+    return "the worktree is ready"
+
+
+def go_to(own: RunDecisions, stage: Stage, tree: str) -> str:
+    """The next stage begins, unless what is known says that nobody needs to work on it."""
     facts = own.state.facts
     why = held(stage.skip_if, facts) if stage.role is not None and holds(stage.skip_if, facts) else ""
     if known := known_checks(own.state, stage):

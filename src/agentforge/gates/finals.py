@@ -268,15 +268,9 @@ def _both_summaries(earlier: Mapping[str, Json], draft: Mapping[str, Json]) -> D
 
 
 def _conformance(green: Mapping[str, Json]) -> bool | None:
-    """The contract's `true`: it passed, or nobody configured it, which is named beside it. What is configured
-    and did not run is neither true nor false.
-    """
-    found, why = green["conformance_passing"], green.get("not_run")
-    if isinstance(found, bool):
-        return found
-    said = why.get("lint", NOT_CONFIGURED) if isinstance(why, dict) else NOT_CONFIGURED
-    partly = isinstance(why, dict) and any(name.startswith("lint by ") for name in why)
-    return True if said == NOT_CONFIGURED and not partly else None
+    """True if something ran and passed. What did not run, or ran in part, is neither true nor false."""
+    found = green["conformance_passing"]
+    return found if isinstance(found, bool) else None
 
 
 def _quality(facts: Facts) -> Document:

@@ -19,7 +19,7 @@ from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.ratchets import gaps, not_run, worse
 from agentforge.gates.shadows import is_named, shadowing
 from agentforge.gates.stability import excuses, settle, wobbling
-from agentforge.gates.superseded import record_of, superseded_ids, unsettled, weakened_tests
+from agentforge.gates.superseded import edited_tests, record_of, superseded_ids, unsettled, weakened_tests
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestRun, compare
 from agentforge.languages.values import CheckRun
@@ -67,6 +67,7 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         *weakened_tests(
             runner, case.base_tests or case.base_tree, case.tree, case.suite, case.baseline.results
         ),
+        *edited_tests(runner, case.base_tree, case.tree, case.suite, _beside_code(runner, case.baseline)),
         *lost_examples(runner, case.base_tree, case.tree, case.suite, case.baseline),
         *_changed_settings(runner, case, red_tree),
     ]
@@ -175,6 +176,11 @@ def _weighed(
         return reasons, about
     countered = counterproof(runner, case.tree, in_doubt(case.tree, new, run, flags_of([about])))
     return countered.reasons, {**about, **countered.to_json()}
+
+
+def _beside_code(runner: PristineRunner, baseline: TestRun) -> list[str]:
+    """Old tests that share a file with the code, so that no lock holds the file."""
+    return [identity for identity in baseline.results if not runner.is_test(identity.partition("::")[0])]
 
 
 def _lint_left_out(case: GreenCase) -> bool:

@@ -12,7 +12,7 @@ from typing import Literal
 from agentforge.catalog.kinds import AskedFor, NoCode, asked_for, what_kind_of_file
 from agentforge.core.kinds import IN_WORDS, ProofKind, is_weaker
 from agentforge.core.reply import Json
-from agentforge.core.values import Escalation, Question, agrees
+from agentforge.core.values import VIOLATION, Escalation, Question, agrees
 from agentforge.gates.flags import Flag
 from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.measures import same_code
@@ -74,6 +74,9 @@ def allowed_kind(request: str, escalations: Sequence[Escalation] = (), goal: str
     asked = asked_for(request)
     if goal in GOALS:
         return Allowed(GOALS[goal], f"the goal is {goal}", asked)
+    if goal == "fix" and (named := VIOLATION.search(request)):
+        # What fails now is the check that found it; whatever else the change shows is proved as what it is.
+        return Allowed("no_code", f"{named[0]} is proved by its check", asked)
     found = Allowed(asked.kind, f"“{asked.words}”" if asked.words else "no words ask for less", asked)
     for item in escalations:
         kind = _lowered_to(item)

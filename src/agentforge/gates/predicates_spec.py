@@ -64,14 +64,17 @@ def requirement_ids_unique(subject: Subject) -> list[str]:
 
 
 def no_circular_dependencies(subject: Subject) -> list[str]:
-    """`A -> B` entries have an order. Entries without an arrow are names of other things and bind nothing."""
+    """`A -> B` entries have an order, and no task waits for one that waits for it. Entries without an arrow
+    are names of other things and bind nothing.
+    """
     edges: dict[str, list[str]] = {}
     for entry in parts(subject.artifact, "dependencies"):
         chain = [part.strip() for part in re.split(r"->|→", str(entry))]
         for start, end in pairwise(chain):
             edges.setdefault(start, []).append(end)
     cycle = _cycle(edges)
-    return [f"dependencies: {' -> '.join(cycle)} is a circle; remove one of them"] if cycle else []
+    own = [f"dependencies: {' -> '.join(cycle)} is a circle; remove one of them"] if cycle else []
+    return [*own, *subject.waits(subject.artifact)]
 
 
 def tests_name_known_requirements(subject: Subject) -> list[str]:

@@ -16,6 +16,10 @@ def _unread(_path: str) -> str | None:
     return None
 
 
+def _nothing(_artifact: Artifact) -> list[str]:
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """One artifact, valid under its contract's schema, and what it is judged beside."""
@@ -38,6 +42,8 @@ class Subject:
     """What a review must rule on, by name, if it approves."""
     owes_tests: bool = True
     """Whether each criterion needs a test: not where the request asks for less than new behaviour."""
+    waits: Callable[[Artifact], list[str]] = _nothing
+    """What is wrong with the tasks and artifacts that an artifact waits for."""
 
     def missing(self, part: Part) -> str:
         """What is said where there is nothing to compare with."""

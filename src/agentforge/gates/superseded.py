@@ -72,9 +72,14 @@ def weakened_tests(
     given_up = superseded_ids(suite)
     reasons = []
     for change in git.diff_names(base, tree):
-        if change.status == "A" or not is_code(change.path) or not runner.is_test(change.path):
+        if change.status == "A" or not is_code(change.path):
             continue
-        lines = weakened(_text(runner, base, change.path), _text(runner, tree, change.path), change.path)
+        before = _text(runner, base, change.path)
+        # Tests may share a file with the code.
+        held = [name for name in cases if name.startswith(f"{change.path}::")]
+        if not runner.is_test(change.path) and not any(source_of_test(before, name) for name in held):
+            continue
+        lines = weakened(before, _text(runner, tree, change.path), change.path)
         for line in lines:
             name = line.partition(" ")[0]
             all_cases = cases.get(name, {name})

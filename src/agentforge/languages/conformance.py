@@ -12,7 +12,7 @@ from agentforge.languages.script_imports import SCRIPTS, read_script, resolve_sc
 from agentforge.languages.security import secret_lines
 from agentforge.languages.table import CHECK_READERS, is_other_code, is_source
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever a reader reads anything differently: what was kept before is then read again."""
 READ_LIMIT = 400_000
 """Characters beyond which a file is data, or made by a tool."""

@@ -212,7 +212,8 @@ def absent(identity: str, collect_errors: Mapping[str, str]) -> TestResult:
     """The result of a test that was not there."""
     file = identity.partition("::")[0]
     if file in collect_errors:
-        return TestResult(identity, "missing", "collect", message=f"{file} cannot be collected", file=file)
+        why = f"{file} cannot be collected: {error_line(collect_errors[file])}".removesuffix(": ")
+        return TestResult(identity, "missing", "collect", message=why, file=file)
     return TestResult(identity, "missing", "collect", message="no such test", file=file)
 
 

@@ -348,3 +348,5 @@ class Language:
     runs: SandboxRuns
     gaps: tuple[tuple[str, str], ...] = ()
     """What cannot be proved or measured for it, each with what is said of that beside every verdict."""
+    declared: bool = False
+    """Whether a repository is one of its projects only if the settings say so."""

@@ -29,6 +29,10 @@ class CheckedPlace(NamedTuple):
     """The dotted name of the definition around it; empty at the top."""
     message: str
     mark: str
+    silenced: bool = False
+    """Whether a comment asks tools to overlook it. It is found all the same: whoever wrote it could have
+    written the comment, too.
+    """
 
 
 class ImportedName(NamedTuple):

@@ -13,7 +13,7 @@ from pathlib import Path
 from agentforge.languages.described import Read
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.port import Language
-from agentforge.languages.table import DEFAULT, LANGUAGES, language_of, languages_of
+from agentforge.languages.table import DEFAULT, FOUND, LANGUAGES, language_of, languages_of
 from agentforge.languages.values import (
     Environment,
     Plan,
@@ -64,10 +64,14 @@ def find_projects(
     """The projects of a repository, the largest first. One without any is one of its main language at the
     top. What the settings say is said of the largest; `projects` has a part for each other folder.
     """
-    found = [(language, root) for language in LANGUAGES for root in language.projects.roots(read, paths)]
-    main = next(iter(languages_of(paths)), DEFAULT)
-    if all(language is not main for language, _ in found):  # most of the code, and no file describes it
-        found.append((main, ""))
+    found = [(language, root) for language in FOUND for root in language.projects.roots(read, paths)]
+    declared = [
+        (language, "") for language in LANGUAGES if language.declared and language.name in (settings or {})
+    ]
+    found += declared
+    main = next(iter(languages_of(paths)), declared[0][0] if declared else DEFAULT)
+    if not found or (main is DEFAULT and all(language is not main for language, _ in found)):
+        found.append((main, ""))  # most of the code, and no file describes it
 
     def size(language: Language, root: str) -> int:
         return sum(is_in(path, root) and path.endswith(language.suffixes) for path in paths)

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from agentforge.languages.described import words
+from agentforge.languages.compiled.languages import GO, JAVA, RUST
+from agentforge.languages.generic.language import GENERIC
+from agentforge.languages.node.language import NODE
 from agentforge.languages.port import Language
 from agentforge.languages.python import check_reader as python_checks
 from agentforge.languages.python.language import PYTHON
 from agentforge.languages.readings import CheckReader
 
-LANGUAGES: tuple[Language, ...] = (PYTHON,)
+LANGUAGES: tuple[Language, ...] = (PYTHON, NODE, GO, RUST, JAVA, GENERIC)
+FOUND = tuple(language for language in LANGUAGES if not language.declared)
+"""Those that a repository shows by its files."""
 CHECK_READERS: Mapping[str, CheckReader] = {PYTHON.name: python_checks}
 """What checks ask of a language, by its name."""
 DEFAULT = PYTHON
@@ -18,17 +22,13 @@ CACHES = frozenset({"node_modules"}).union(*(language.caches for language in LAN
 NO_CACHES = {name: value for language in LANGUAGES for name, value in language.no_caches.items()}
 CODE = tuple(suffix for language in LANGUAGES for suffix in language.suffixes)
 """Suffixes of files with code that runs."""
-OTHER_CODE = tuple(
-    f".{suffix}"
-    for suffix in words(
-        "c cc cpp cu cxx f f90 go h hpp java js jsx kt lua m php pl pxd pyx r rb rs scala sh swift ts tsx zig"
-    )
-)
-"""Suffixes of code in languages whose lines nobody here can see run."""
-NAMES = " or ".join(language.name for language in LANGUAGES)
+_DECLARATIONS = tuple(ending for language in LANGUAGES for ending in language.declarations)
+OTHER_CODE = GENERIC.suffixes
+"""Suffixes of code whose tests only its project knows how to run."""
+NAMES = " or ".join(language.name for language in FOUND)
 
 
-def languages_of(paths: Iterable[str], known: Sequence[Language] = LANGUAGES) -> tuple[Language, ...]:
+def languages_of(paths: Iterable[str], known: Sequence[Language] = FOUND) -> tuple[Language, ...]:
     """The languages that a repository has code in, the one with the most files first. None: there is no
     language that tests can be run for.
     """
@@ -52,12 +52,13 @@ def is_source(path: str) -> bool:
 
 def is_code(path: str) -> bool:
     """Whether a file is source with code that runs."""
-    return path.endswith(CODE)
+    return path.endswith(CODE) and not path.endswith(_DECLARATIONS)
 
 
 def is_other_code(path: str) -> bool:
-    """Whether a file is code in a language that we do not know."""
-    return path.endswith(OTHER_CODE) and not is_source(path)
+    """Whether a file is code in a language that only its project knows."""
+    language = language_of(path)
+    return path.endswith(OTHER_CODE) and (language is None or language.declared)
 
 
 def without_suffix(path: str) -> str:

@@ -7,6 +7,7 @@ looking; no program is started.
 """
 
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,8 @@ _NUMBERS = re.compile(r"\d+")
 # Files that hold a password or a token, where tools keep them beside their programs; and directories that are
 # never shown.
 SECRET_FILES = words(
-    "npmrc .npmrc .yarnrc.yml .netrc .pypirc pip.conf credentials credentials.toml .git-credentials"
+    "npmrc .npmrc .yarnrc.yml .netrc .pypirc pip.conf credentials credentials.toml .git-credentials "
+    "settings.xml"
 )
 SECRET_DIRECTORIES = words(
     ".ssh .gnupg .aws .azure .kube .docker .config .password-store .agentforge keyrings"
@@ -75,6 +77,8 @@ class _Found:
     variables: tuple[tuple[str, str], ...] = ()
     more: tuple[Path, ...] = ()
     """Directories of programs beside it."""
+    settings: tuple[Path, ...] = ()
+    """What it reads elsewhere on the machine."""
 
 
 def needs_of(paths: Iterable[str], read: Read) -> tuple[Need, ...]:
@@ -189,7 +193,8 @@ def _visible(tool: str, found: _Found, home: Path) -> Toolchain | None:
         for path in without_secrets(root)
     ]
     programs = tuple(path for path in (found.root / "bin", *found.more) if path.is_dir())
-    return Toolchain(tool, found.root, tuple(read), programs, found.variables) if programs else None
+    seen = (*read, *found.settings)
+    return Toolchain(tool, found.root, seen, programs, found.variables) if programs else None
 
 
 def without_secrets(root: Path) -> Iterator[Path]:
@@ -291,9 +296,18 @@ def _rustup(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None
     return _Found(found, variables, (programs,) if programs.is_dir() else ())
 
 
+def _on_path(program: str, environ: Mapping[str, str]) -> Path | None:
+    """Where the program lives that a person would start by this name: the folder above its own."""
+    found = shutil.which(program, path=environ.get("PATH", ""))
+    real = Path(found).resolve() if found else None
+    return real.parent.parent if real is not None and real.parent.name == "bin" else None
+
+
 def _goroot(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:
     said = environ.get("GOROOT", "")
     found = Path(said) if said.startswith("/") else pick(home / "sdk", need.version, ("go",))
+    usual = (_on_path("go", environ), Path("/usr/local/go"), Path("/usr/lib/go"))
+    found = found or next((path for path in usual if path is not None and (path / "pkg/tool").is_dir()), None)
     # Without a network another version cannot be fetched, and the attempt would hide the real failure.
     return _Found(found, (("GOROOT", str(found)), ("GOTOOLCHAIN", "local"))) if found else None
 
@@ -305,7 +319,21 @@ def _java_home(need: Need, environ: Mapping[str, str], home: Path) -> _Found | N
     found = (
         Path(said) if said.startswith("/") else current if current.is_dir() else pick(versions, need.version)
     )
-    return _Found(found.resolve(), (("JAVA_HOME", str(found.resolve())),)) if found else None
+    found = found or _on_path("javac", environ) or _on_path("java", environ)
+    if found is None:
+        return None
+    # Debian keeps what Java and its builders read beside the other settings of the machine.
+    settings = (*sorted(Path("/etc").glob("java-*-openjdk")), *sorted(Path("/etc/maven").glob("*")))
+    more = (
+        _place(environ, "MAVEN_HOME", Path("/opt/maven")) / "bin",
+        _place(environ, "GRADLE_HOME", Path("/opt/gradle")) / "bin",
+    )
+    return _Found(
+        found.resolve(),
+        (("JAVA_HOME", str(found.resolve())),),
+        tuple(path for path in more if path.is_dir()),
+        tuple(path for path in settings if path.name not in SECRET_FILES),
+    )
 
 
 def _asdf(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:

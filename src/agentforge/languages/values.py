@@ -213,6 +213,8 @@ class CheckRun:
     """Programs that the project uses and that did not run, with the reason; others did."""
     limits: tuple[str, ...] = ()
     """What the run had to do without; its findings count all the same."""
+    warnings: int = 0
+    """What it also said, and does not count as wrong."""
 
     @classmethod
     def of(cls, rows: Iterable[tuple[str, str, str]]) -> "CheckRun":

@@ -4,17 +4,14 @@ it, and says what it found.
 Words are matched whole: "Add a prefix option" is no fix, "special characters" is no specification.
 """
 
-import re
 from typing import Literal, get_args
 
 from agentforge.core.pipeline import Part
+from agentforge.core.values import VIOLATION
 from agentforge.sizing.triage import words
 
 Goal = Literal["design", "implement", "test", "review", "fix", "document"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
-
-VIOLATION = re.compile(r"\bV-[0-9a-f]{12}\b")
-"""How a violation is named."""
 
 
 def _set(text: str) -> frozenset[str]:

@@ -115,6 +115,10 @@ class TaskFiles:
         """The accepted version of an artifact."""
         return self.artifacts / "phases" / plain_name(phase) / f"{plain_name(contract)}_final.yaml"
 
+    def earlier_final(self, phase: str, contract: str, version: int) -> Path:
+        """An artifact that was handed over before the task was taken up again."""
+        return self.artifacts / "phases" / plain_name(phase) / f"{plain_name(contract)}_v{version}_final.yaml"
+
     def patch(self, step: int) -> Path:
         """The patch of all that a step changed."""
         return self.snapshots / f"step_{step:03d}.patch"

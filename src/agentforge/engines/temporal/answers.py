@@ -4,13 +4,15 @@ import math
 import time
 from collections.abc import Mapping
 
-from agentforge.core.effects import Effect, Pause, TakeBaseline
+from agentforge.core.effects import Depend, Effect, Pause, TakeBaseline
 from agentforge.core.machine import TERMINAL
 from agentforge.engines.temporal.port import Session
 from agentforge.engines.temporal.workflow import ActivityReport, Owed
 
 BATCH_LOOK_S = 60
 """Until a call that waits in a batch is looked after again."""
+TASK_LOOK_S = 10
+"""Until another task, which this one waits for, is looked at again."""
 
 _OTHER_NAMES: Mapping[type[Effect], str] = {TakeBaseline: "baseline", Pause: "elapsed"}
 """Activities that are not named after their effect. Workflows under way know all of these names: none
@@ -19,12 +21,14 @@ changes.
 
 
 def answer_of(session: Session, parked: str = "") -> ActivityReport:
-    """What is owed now, and in short where the task stands. `parked` is a call that waits in a batch."""
+    """What is owed now, and in short where the task stands. `parked` is what still waits: a call in a batch,
+    or the task itself for another one.
+    """
     state = session.journal.state
     waiting = state.open_escalation
     return ActivityReport(
         length=session.journal.length,
-        owed=[_spell(effect, wait=BATCH_LOOK_S if effect.key == parked else 0) for effect in session.owed()],
+        owed=[_spell(effect, parked=effect.key == parked) for effect in session.owed()],
         status=state.status,
         stage=state.worker.stage if state.worker else "",
         goal=state.pipeline.name if state.task_id else "",
@@ -33,8 +37,12 @@ def answer_of(session: Session, parked: str = "") -> ActivityReport:
     )
 
 
-def _spell(effect: Effect, wait: int) -> Owed:
-    seconds = math.ceil(effect.left(time.time())) if isinstance(effect, Pause) else wait
+def _spell(effect: Effect, *, parked: bool) -> Owed:
+    seconds = 0
+    if isinstance(effect, Pause):
+        seconds = math.ceil(effect.left(time.time()))
+    elif parked:
+        seconds = TASK_LOOK_S if isinstance(effect, Depend) else BATCH_LOOK_S
     return Owed(effect.key, family_of(type(effect)), effect.uses, seconds)
 
 

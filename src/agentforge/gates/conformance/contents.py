@@ -1,18 +1,48 @@
 """The readings of a tree: those of contents that were read before are kept, the others are read now."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
+from agentforge.catalog.project_checks import CHECKS_FOLDER
+from agentforge.gates.conformance.declared import ProjectRules
+from agentforge.gates.conformance.engine import CheckReport, CheckScope, examine
+from agentforge.gates.conformance.project_rules import Source
 from agentforge.languages.conformance import FORMAT, is_checked, read_file
+from agentforge.languages.duplicates import Duplicate, duplicates
 from agentforge.languages.generated import is_in_made_folder
 from agentforge.languages.readings import FileReading
 from agentforge.languages.symbols import decode
 from agentforge.store.user.code_facts import KeptFacts
+from agentforge.system.bounded import SETTINGS_BYTES
 from agentforge.system.collection import no_collection
+from agentforge.system.git.repository import Git
+
+MOST_COMPARED = 3000
+"""Files of code beyond which nobody looks for copies."""
+_LINK = "120000"
 
 
 def is_wanted(path: str) -> bool:
     """Whether checks look at a file: it is code, and somebody wrote it."""
     return is_checked(path) and not is_in_made_folder(path)
+
+
+def tree_contents(git: Git, tree: str) -> dict[str, str]:
+    """The files of a tree that checks look at, each with the name of its content."""
+    entries = (each for each in git.ls_tree(tree) if each.kind == "blob" and each.mode != _LINK)
+    return {each.path: each.oid for each in entries if is_wanted(each.path)}
+
+
+def rules_in(git: Git, tree: str) -> dict[str, str]:
+    """The rules of a project as a tree has them: path to text."""
+    paths = [each.path for each in git.ls_tree(tree) if each.path.startswith(CHECKS_FOLDER)]
+    found = {path: git.read_blob(tree, path, SETTINGS_BYTES) for path in paths if path.endswith(".yaml")}
+    return {path: data.decode("utf-8", "replace") for path, data in found.items() if data is not None}
+
+
+def content(git: Git, name: str) -> bytes | None:
+    """A content by its name."""
+    found = git.find(name)
+    return found.data if found is not None and found.kind == "blob" else None
 
 
 def readings_of(
@@ -37,3 +67,39 @@ def readings_of(
     if kept and new:
         kept.put(new)
     return found
+
+
+def examined(
+    git: Git,
+    contents: Mapping[str, str],
+    rules: ProjectRules,
+    is_test: Callable[[str], bool],
+    kept: KeptFacts | None,
+) -> CheckReport:
+    """Every check on all of some files that git has."""
+
+    def load(path: str) -> bytes | None:
+        return content(git, contents[path])
+
+    readings = readings_of(contents, load, kept)
+    return examine(
+        readings,
+        rules,
+        CheckScope(
+            frozenset(readings),
+            is_test=is_test,
+            copies=lambda: copies_in(readings, load, is_test),
+            source=Source(contents, load, kept),
+        ),
+    )
+
+
+def copies_in(
+    paths: Iterable[str], load: Callable[[str], bytes | None], is_test: Callable[[str], bool]
+) -> tuple[Duplicate, ...]:
+    """What is written twice in these files; tests repeat themselves, and so do trees beyond reading."""
+    near = [path for path in paths if not is_test(path)]
+    if len(near) > MOST_COMPARED:
+        return ()
+    texts = {path: decode(data, path) for path in near if (data := load(path)) is not None}
+    return duplicates(texts)

@@ -18,6 +18,8 @@ class Hit(NamedTuple):
     message: str
     mark: str
     measure: int = 0
+    silenced: bool = False
+    """Whether a comment asks tools to overlook it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ Most answers are None, which sends the question on to the grammar of the file an
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import ClassVar
 
 from agentforge.languages.values import ChangedCode, Docstring, Mutant, Risk, Symbol, Words
 
@@ -92,9 +91,9 @@ class PlainMeasures:
     """`Measures` of a language that is read by its grammar."""
 
     LEFTOVER: re.Pattern[str] = NEVER
-    RULES: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    RULES: Mapping[str, tuple[str, str]] = {}
     SILENCERS: re.Pattern[str] = NEVER
-    CHECKERS: ClassVar[Mapping[str, Callable[[str], Mapping[str, object]]]] = {}
+    CHECKERS: Mapping[str, Callable[[str], Mapping[str, object]]] = {}
 
     def complexity(self, text: str, /) -> dict[str, int] | None:
         """Not known here."""

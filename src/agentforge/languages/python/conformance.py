@@ -24,9 +24,7 @@ from agentforge.languages.readings import (
 _CLASS = re.compile(r"_*[A-Z][A-Za-z0-9]*_*")
 _FUNCTION = re.compile(r"_*[a-z0-9]*(?:_[a-z0-9]+)*_*|_+")
 _QUESTION = re.compile(r"(?:is|has|can|should|get|find|count|list)_[a-z]\w*")
-_SILENCED = re.compile(
-    r"#\s*noqa\b(?!:)|#\s*noqa:[^#]*\b(?:BLE|E722|T20|N8|D10|S1|B0|TRY|E501)\d*", re.IGNORECASE
-)
+_NOQA = re.compile(r"\s*#\s*noqa\b.*", re.IGNORECASE)
 _BLANKET = frozenset({"Exception", "BaseException"})
 _HIDDEN = frozenset({"overload", "override", "setter", "deleter", "getter"})
 _INPUTS = frozenset({"dynamic-code", "unsafe-load", "shell-line"})
@@ -162,7 +160,7 @@ class _SourceWalk:
         return _Around(symbol, around.functions, node, public, around.when, around.script)
 
     def _import(self, node: ast.Import | ast.ImportFrom, around: _Around) -> _Around:
-        block, mark = self._blocks.get(id(node), 0), mark_of(self._text(node.lineno))
+        block, mark = self._blocks.get(id(node), 0), _mark(self._text(node.lineno))
         for alias in node.names:
             if isinstance(node, ast.Import):
                 row = ImportedName(node.lineno, 0, alias.name, "", around.when, block, mark)
@@ -177,7 +175,7 @@ class _SourceWalk:
         if called == "print" and not around.script and not any(each.arg == "file" for each in node.keywords):
             self._add("no-print-statements", node.lineno, around.symbol, "`print` in a library")
         elif _last(called)[:1].isupper():
-            self.made.append(MadeObject(node.lineno, around.symbol, called, mark_of(self._text(node.lineno))))
+            self.made.append(MadeObject(node.lineno, around.symbol, called, _mark(self._text(node.lineno))))
         return around
 
     def _handler(self, node: ast.ExceptHandler, around: _Around) -> _Around:
@@ -237,16 +235,18 @@ class _SourceWalk:
             for each in ast.walk(part)
             if isinstance(each, ast.Name | ast.Attribute)
         )
-        mark = mark_of(self._text(node.lineno))
+        mark = _mark(self._text(node.lineno))
         self.routes.append(DecoratedRoute(node.lineno, node.name, decorators, tuple(used), mark))
 
     # ---------------------------------------------------------------- rows
 
     def _add(self, check: str, line: int, symbol: str, message: str) -> None:
         text = self._text(line)
-        if "noqa" in text and check not in ("input-validation", "sql-injection") and _SILENCED.search(text):
-            return
-        self.places.append(CheckedPlace(check, line, symbol, message, mark_of(text)))
+        self.places.append(
+            CheckedPlace(
+                check, line, symbol, message, _mark(text), "noqa" in text and bool(_NOQA.search(text))
+            )
+        )
 
     def _text(self, line: int) -> str:
         return self.lines[line - 1] if 0 < line <= len(self.lines) else ""
@@ -360,6 +360,11 @@ def _changed_field(node: ast.AST) -> str | None:
         ):
             return inner.attr
     return None
+
+
+def _mark(text: str) -> str:
+    """What stands for a line, whatever a comment on it asks tools to overlook."""
+    return mark_of(_NOQA.sub("", text) if "noqa" in text.lower() else text)
 
 
 def _called(node: ast.expr) -> ast.expr:

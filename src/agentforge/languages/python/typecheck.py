@@ -184,7 +184,7 @@ def _read_pyright(done: Completed, tree: Path) -> CheckRun:
         for row in found
         if row["severity"] == "error"
     ]
-    return CheckRun.of(rows)
+    return replace(CheckRun.of(rows), warnings=sum(row["severity"] == "warning" for row in found))
 
 
 _READERS: Mapping[str, Callable[[Completed, Path], CheckRun]] = {

@@ -31,6 +31,14 @@ def write_final(
     return _write(files.final(phase, contract), contract, phase, version, value)
 
 
+def keep_handed_over(files: TaskFiles, ref: ArtifactRef) -> None:
+    """Copies a final that was handed over to a name of its own, before another one takes its place."""
+    final = files.final(ref.phase, ref.contract)
+    value = _load(final)
+    if value is not None and digest_value(value) == ref.hash:
+        _replace(files.earlier_final(ref.phase, ref.contract, ref.version), read_unlinked(final))
+
+
 def read(files: TaskFiles, ref: ArtifactRef) -> dict[str, Json]:
     """The artifact a reference names, from its version or, where that is gone, from the final. Other content
     is refused.

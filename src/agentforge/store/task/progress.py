@@ -85,6 +85,9 @@ class Progress:
     tests_passing: int | None = None
     """In the newest run of tests, whichever it was of."""
     tests_total: int | None = None
+    conformance_passing: int | None = None
+    """Of the checks that ran after the newest edit."""
+    conformance_total: int | None = None
     errors: deque[int] = field(default_factory=lambda: deque(maxlen=RECENT_STEPS))
     """The steps of the newest errors."""
     _summary: str = ""
@@ -157,6 +160,9 @@ class Progress:
         if (phase := self._phase(state)) is not None:
             phase.check = check
         self._count(check.tests_passing, check.tests_total)
+        for part in check.parts:
+            if part.name == "conformance" and part.total is not None:
+                self.conformance_passing, self.conformance_total = part.passing, part.total
 
     def _count(self, passing: int | None, total: int | None) -> None:
         if passing is not None and total is not None:

@@ -12,6 +12,7 @@ from agentforge.core.machine import TERMINAL
 from agentforge.core.reply import Json
 from agentforge.core.runs import Run
 from agentforge.core.state import State
+from agentforge.store.task.iterations import round_name
 from agentforge.store.task.progress import Progress
 from agentforge.store.task.times import Times, stamp
 from agentforge.store.task.views import StateWord, north_star_word, plan
@@ -65,8 +66,8 @@ def summary_of(state: State, times: Times, progress: Progress, files: dict[str, 
         "health": {
             "tests_passing": progress.tests_passing,
             "tests_total": progress.tests_total,
-            "conformance_passing": None,
-            "conformance_total": None,
+            "conformance_passing": progress.conformance_passing,
+            "conformance_total": progress.conformance_total,
             "escalations_pending": sum(item.answer is None for item in state.escalations),
             "errors_recent": progress.errors_recent(state.step),
         },
@@ -86,8 +87,8 @@ def summary_of(state: State, times: Times, progress: Progress, files: dict[str, 
         "last_action": None if now is None else {"action": now.action, "at": now.started_at},
         "pipeline": _pipeline(state, overall),
         "current_stage": _current_stage(state, run, word),
-        "iteration_summary": None,
-        "available_actions": [*_ACTIONS[word]],
+        "iteration_summary": _iterations(state, times),
+        "available_actions": [*_actions(state, word)],
         "waiting": None
         if waiting is None
         else {
@@ -97,6 +98,7 @@ def summary_of(state: State, times: Times, progress: Progress, files: dict[str, 
             "opened_at": dict(times.opened).get(waiting.id),
         },
         "waits_for": _waits_for(state),
+        "depends_on": [each.task_id for each in state.dependencies.tasks] if state.depends else [],
     }
 
 
@@ -104,6 +106,8 @@ def _waits_for(state: State) -> Json:
     """What the task waits for by itself, and goes on when it is there; None where nothing is waited for."""
     if state.status in TERMINAL or state.status == "blocked":
         return None
+    if state.depends:
+        return {"kind": "tasks", "text": "; ".join(state.dependencies.words), "until": None}
     pausing = (run.refused for run in state.runs if run.point == "pause" and run.refused is not None)
     refusals = [each for each in pausing if each.until]
     if not refusals:
@@ -165,6 +169,33 @@ def _overall_share(state: State) -> float:
     return round(min(0.99, (done + (_phase_share(state) if state.worker else 0)) / len(stages)), 2)
 
 
+def _actions(state: State, word: StateWord) -> tuple[str, ...]:
+    """What a person can do next: about a version that waits for them, what they can decide."""
+    waiting = state.open_escalation
+    if waiting is not None and waiting.kind == "iteration":
+        return waiting.question.options
+    extend = ("extend",) if word == "completed" and state.pipeline.extends_to else ()
+    return (*_ACTIONS[word], *extend)
+
+
+def _iterations(state: State, times: Times) -> Json:
+    """The rounds of the stage that a person decides about, or decided about last."""
+    if not state.iterations:
+        return None
+    last = state.iterations[-1]
+    when = dict(times.decided)
+    return {
+        "stage": last.stage,
+        "current": last.number + (last.decision == "revise"),
+        "max": state.pipeline.stage(last.stage).max_iterations,
+        "decisions": [
+            {"iteration": item.number, "decision": item.decision, "at": when.get(round_name(item))}
+            for item in state.iterations
+            if item.stage == last.stage and item.decision
+        ],
+    }
+
+
 def _pipeline(state: State, overall: float) -> Summary:
     stages = state.pipeline.stages
     return {
@@ -182,9 +213,10 @@ def _current_stage(state: State, run: Run | None, word: StateWord) -> Json:
     awaiting: Literal["user_decision"] | None = (
         "user_decision" if word in ("escalated", "awaiting_decision") else None
     )
+    shown = state.last_shown(run.stage)
     return {
         "name": run.stage,
-        "status": word,
-        "iteration": state.revised_times(run.stage) + 1,
+        "status": word if shown is None else "iterating",
+        "iteration": state.revised_times(run.stage) + 1 if shown is None else shown.number,
         "awaiting": awaiting,
     }

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from agentforge.core.events import Escalated, Event, Moved, Resolved, StageAccepted
+from agentforge.core.events import (
+    Escalated,
+    Event,
+    IterationPresented,
+    Moved,
+    Resolved,
+    StageAccepted,
+    UserDecision,
+)
 from agentforge.core.machine import TERMINAL
 from agentforge.core.replacing import replace
 
@@ -37,6 +45,10 @@ class Times:
     """Escalation and time of the question."""
     answered: tuple[tuple[str, str], ...] = ()
     """Escalation and time of the answer."""
+    presented: tuple[tuple[str, str], ...] = ()
+    """Round (`spec/1`) and time at which a version was presented."""
+    decided: tuple[tuple[str, str], ...] = ()
+    """Round and time of the decision about it."""
 
     def after(self, timestamp: str, events: Iterable[Event]) -> "Times":
         """These times, with what one more line of the journal adds."""
@@ -49,6 +61,10 @@ class Times:
                     times = replace(times, opened=(*times.opened, (escalation.id, timestamp)))
                 case Resolved(identity):
                     times = replace(times, answered=(*times.answered, (identity, timestamp)))
+                case IterationPresented(stage, number):
+                    times = replace(times, presented=(*times.presented, (f"{stage}/{number}", timestamp)))
+                case UserDecision(stage, number):
+                    times = replace(times, decided=(*times.decided, (f"{stage}/{number}", timestamp)))
                 case Moved(_, status):
                     times = replace(times, ended_at=timestamp if status in TERMINAL else "")
                 case _:

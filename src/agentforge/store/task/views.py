@@ -18,6 +18,7 @@ from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef, Escalation, FailureReport
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.artifacts import read
+from agentforge.store.task.iterations import history_files, rounds
 from agentforge.store.task.lines import spell_document
 from agentforge.store.task.times import Times
 from agentforge.system.files import disk_errors, write_atomic
@@ -28,7 +29,7 @@ StateWord = Literal[
     "pending", "in_progress", "escalated", "awaiting_decision", "completed", "failed", "aborted"
 ]
 
-_DECISIONS = frozenset({"budget", "permission", "replan"})
+_DECISIONS = frozenset({"budget", "permission", "replan", "iteration", "approval"})
 """Questions that no work can answer: a person chooses. The other kinds mean that the work is stuck."""
 
 
@@ -112,6 +113,8 @@ def write_views(files: TaskFiles, state: State, head: str, length: int, times: T
                 files.escalation(escalation.id),
                 spell_document(escalation_view(files, state, escalation, times)),
             )
+        for path, document in history_files(files, state, times).items():
+            _update(path, spell_document(document))
 
 
 def state_view(files: TaskFiles, state: State, head: str, length: int, times: Times) -> dict[str, Json]:
@@ -147,7 +150,8 @@ def state_view(files: TaskFiles, state: State, head: str, length: int, times: Ti
         "failure": state.failure or None,
         "delivered": None if state.delivered is None else encode(state.delivered),
         "continuation": {
-            "can_extend": False,  # a task ends where it ends; another one builds on it with `--from-task`
+            "can_extend": bool(state.pipeline.extends_to),
+            "extends_to": [*state.pipeline.extends_to],
             "available_pipelines": [state.pipeline.continues_with] if state.pipeline.continues_with else [],
             "provides_artifacts": [*sorted({ref.contract for item in state.accepted for ref in item.finals})],
         },
@@ -297,7 +301,7 @@ def _pipeline(state: State, times: Times) -> Json:
         "entry_stage": state.pipeline.entry_stage or None,
         "exit_stage": state.pipeline.exit_stage or None,
         "current_stage": state.worker.stage if state.worker else None,
-        "stages": {item.stage: _stage(state, item, when.get(item.stage)) for item in planned},
+        "stages": {item.stage: _stage(state, item, times, when.get(item.stage)) for item in planned},
         "skipped": [
             {"stage": stage, "reason": reason}
             for stage, reason in (
@@ -325,8 +329,10 @@ def _external(item: ExternalArtifactImported, times: Times) -> Json:
     }
 
 
-def _stage(state: State, item: Planned, completed_at: str | None) -> Json:
+def _stage(state: State, item: Planned, times: Times, completed_at: str | None) -> Json:
     skipped: dict[str, Json] = {"skipped": item.skipped} if item.skipped else {}
+    found = rounds(state, item.stage, times)
+    iteration: dict[str, Json] = {"iteration": found} if found else {}
     finals: list[Json] = [final_name(ref) for ref in item.artifacts]
     if item.progress == "done":
         return {
@@ -334,6 +340,8 @@ def _stage(state: State, item: Planned, completed_at: str | None) -> Json:
             "artifacts": finals,
             "commit": item.commit,
             "completed_at": completed_at,
+            "approved_by": _approver(state, item.stage),
+            **iteration,
             **skipped,
         }
     if item.progress == "covered":
@@ -357,7 +365,15 @@ def _stage(state: State, item: Planned, completed_at: str | None) -> Json:
         "steps": run.steps,
         "max_steps": stage.max_steps,
     }
-    return {**known, **skipped, **reviewers}
+    if iteration:
+        known |= {"status": "iterating" if known["status"] != "failed" else "failed"}
+        known |= {"artifact": drafts[0]} if drafts else {}
+    return {**known, **iteration, **skipped, **reviewers}
+
+
+def _approver(state: State, stage: str) -> Json:
+    """Who decided that the result of a stage stands."""
+    return next((item.approved_by for item in reversed(state.accepted) if item.stage == stage), "") or None
 
 
 def _criteria(files: TaskFiles, ref: ArtifactRef) -> list[Json]:

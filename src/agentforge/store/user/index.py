@@ -23,7 +23,7 @@ from agentforge.system.git.repository import Git
 
 T = TypeVar("T")
 
-_VERSION = 5
+_VERSION = 6
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,89 @@
-"""A question for permission, put to the person who sits there: the answer is taken at once, and the task goes
-on.
-"""
+"""A question put to the person who sits there: the answer is taken at once, and the task goes on."""
 
 import click
 
+from agentforge.app.answers import goes_on_with
+from agentforge.app.deciding import DECISIONS, EDIT
+from agentforge.app.tasks import OpenTask
+from agentforge.app.versions import presented, version_path
+from agentforge.core.decisions import STOP
+from agentforge.core.errors import UsageError
+from agentforge.core.iterating import REFUSE
 from agentforge.core.state import State
+from agentforge.core.values import Escalation
 from agentforge.surfaces.cli.pages.report import question
 from agentforge.surfaces.cli.pages.screen import Screen
+from agentforge.surfaces.cli.pages.version import presented_page
 from agentforge.surfaces.cli.printing import say
 
 LEAVE = "leave"
+_NEEDS_WORDS = {"revise": "What should be different", "reject": "Why", REFUSE: "Why", STOP: "Why"}
+"""Decisions that somebody has to act on, and what is asked then."""
 
 
-def ask_here(screen: Screen, state: State) -> str | None:
+def ask_here(screen: Screen, task: OpenTask, state: State) -> str | None:
     """The answer; None if the question is left for later, as it is when nothing is typed."""
     waiting = state.open_escalation
     assert waiting is not None
-    choices = (*waiting.question.options, LEAVE)
     with screen.still():
+        if page := presented_page(task):
+            say(f"\n{page}", err=True)
         say(f"\n{question(state, waiting)}\n", err=True)
         try:
-            said = click.prompt("Your answer", type=click.Choice(choices), default=LEAVE, err=True)
+            return _decision(task, waiting) if waiting.kind in DECISIONS else _choice(waiting)
         except click.Abort:  # the end of input, or Ctrl-C: the task is safe, and so is the question
             say("", err=True)
             return None
+
+
+def _choice(waiting: Escalation) -> str | None:
+    choices = (*waiting.question.options, LEAVE)
+    said = click.prompt("Your answer", type=click.Choice(choices), default=LEAVE, err=True)
     return None if said == LEAVE else str(said)
+
+
+def _decision(task: OpenTask, waiting: Escalation) -> str | None:
+    """A decision, with the words that it needs; `edit` opens the version in the person's editor."""
+    edits = (EDIT,) if waiting.kind == "iteration" else ()
+    options = (*waiting.question.options, *edits, LEAVE)
+    said = str(click.prompt(f"Your decision ({', '.join(options)})", default=LEAVE, err=True)).strip()
+    word = next((each for each in options if each == said.lower()), said)
+    if word == LEAVE:
+        return None
+    if word == EDIT:
+        edit_presented(task)
+        return EDIT
+    if (asked := _NEEDS_WORDS.get(word)) is None:
+        return word
+    words = str(click.prompt(asked, default="", show_default=False, err=True)).strip()
+    if word == "revise" and not words:
+        return None
+    return f"{word}: {words}" if words else word
+
+
+def ask_to_go_on(screen: Screen, task: OpenTask) -> bool:
+    """Whether a task that is done shall go on as its pipeline proposes; the person is asked."""
+    if not (prompt := goes_on_with(task)):
+        return False
+    with screen.still():
+        made = ", ".join(product.contract for product in task.state.pipeline.stages[-1].products)
+        say(f"\n{task.task_id} is done: {made}.", err=True)
+        try:
+            return click.confirm(prompt, default=False, err=True)
+        except click.Abort:
+            say("", err=True)
+            return False
+
+
+def edit_presented(task: OpenTask) -> None:
+    """Opens the version that is presented in the person's editor."""
+    shown = presented(task.state)
+    for ref in shown.shown if shown is not None else ():
+        try:
+            click.edit(filename=str(version_path(task, ref)))
+        except click.ClickException as error:
+            raise UsageError(
+                f"{error.format_message().rstrip('.')}.",
+                f"Set EDITOR to one that works, or edit {version_path(task, ref)} and run "
+                f"`agentforge continue {task.task_id}`.",
+            ) from None

@@ -7,13 +7,14 @@ from functools import partial
 from typing import Protocol
 
 from agentforge.app.driving import drive
+from agentforge.app.extending import extend_line
 from agentforge.app.notifying import notify_ways
 from agentforge.app.ports import Ask, Watcher
 from agentforge.app.reports import TaskReport, report
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
 from agentforge.core.state import State
-from agentforge.surfaces.cli.asking import ask_here
+from agentforge.surfaces.cli.asking import ask_here, ask_to_go_on
 from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.interrupt import naming
 from agentforge.surfaces.cli.pages.report import as_json, as_text, exit_code, next_commands
@@ -41,7 +42,12 @@ def drive_and_tell(
     with open_screen(json=as_data) as screen, naming(task.task_id):
         opening(screen)
         may_ask = not as_data and at_terminal()
-        work(task, ScreenWatcher(screen), ask=partial(ask_here, screen) if may_ask else None)
+        ask = partial(ask_here, screen, task) if may_ask else None
+        before = task.state.status
+        state = work(task, ScreenWatcher(screen), ask=ask)
+        if may_ask and before != state.status == "completed" and ask_to_go_on(screen, task):
+            extend_line(task)
+            drive(task, ScreenWatcher(screen), ask=ask)
     if may_ask:
         _ring(task)
     return tell(task, as_data=as_data)

@@ -56,6 +56,12 @@ COMMANDS = {
     "inbox": LazyCommand(f"{_HERE}.inbox:inbox", "Show and answer the open questions of all repositories"),
     "escalations": LazyCommand(f"{_HERE}.escalations:escalations", "List and show the open questions"),
     "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question and continue its task"),
+    "approve": LazyCommand(f"{_HERE}.decide:approve", "Approve what a task presents, and let it go on"),
+    "feedback": LazyCommand(f"{_HERE}.decide:feedback", "Ask for changes in what a task presents"),
+    "reject": LazyCommand(f"{_HERE}.decide:reject", "Reject what a task presents: it goes back one stage"),
+    "artifacts": LazyCommand(
+        f"{_HERE}.artifacts:artifacts", "List, show and export the documents that a task made"
+    ),
     "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
     "merge": LazyCommand(
         f"{_HERE}.merge:merge", "Merge a delivered branch into yours, if its tests pass there"
@@ -72,6 +78,7 @@ COMMANDS = {
         f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
     ),
     "replay": LazyCommand(f"{_HERE}.replay:replay", "Play a task again with its recorded replies"),
+    "fork": LazyCommand(f"{_HERE}.fork:fork", "Go on from the middle of a task with one thing changed"),
     "metrics": LazyCommand(f"{_HERE}.metrics:metrics", "Show how well your tasks go, over all repositories"),
     "defect": LazyCommand(f"{_HERE}.defect:defect", "Note a fault in what a task delivered"),
     "compare": LazyCommand(f"{_HERE}.compare:compare", "Show two tasks beside each other"),

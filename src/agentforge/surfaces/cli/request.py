@@ -54,20 +54,25 @@ def _context() -> click.Context | None:
     return click.get_current_context(silent=True)
 
 
-def _from_file(path: Path) -> str:
+def text_of(file: str, what: str = "request") -> str:
+    """The text of a file that a person names; `-` is standard input. `what` it is for is said in errors."""
+    return _from_stdin(what) if file == "-" else _from_file(Path(file), what)
+
+
+def _from_file(path: Path, what: str = "request") -> str:
     try:
         with path.expanduser().open("rb") as file:
             return _text(file, f"`{path}`")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise click.UsageError(f"The request cannot be read from `{path}`: {reason}.", _context()) from error
+        raise click.UsageError(f"The {what} cannot be read from `{path}`: {reason}.", _context()) from error
 
 
-def _from_stdin() -> str:
+def _from_stdin(what: str = "request") -> str:
     if sys.stdin is None:
-        raise click.UsageError("There is no standard input to read the request from.", _context())
+        raise click.UsageError(f"There is no standard input to read the {what} from.", _context())
     if sys.stdin.isatty():
-        say("Type the request; Ctrl-D on an empty line ends it.", err=True)
+        say(f"Type the {what}; Ctrl-D on an empty line ends it.", err=True)
     return _text(sys.stdin.buffer, "standard input")
 
 

@@ -62,6 +62,7 @@ def resolve(  # noqa: PLR0913 - the options of the command
     from agentforge.app.inbox import find_records
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
+    from agentforge.surfaces.cli.deciding import answer_and_drive
     from agentforge.surfaces.cli.flags import at_terminal
 
     given = sum((answer is not None, option is not None, abort))
@@ -85,7 +86,9 @@ def resolve(  # noqa: PLR0913 - the options of the command
             continue
         if model:
             _name_model(record, model, alone=not given)
-        codes.append(_answer(record, said, no_drive=no_drive, as_data=as_data))
+        codes.append(
+            answer_and_drive(record.task, record.escalation.id, said, no_drive=no_drive, as_data=as_data)
+        )
     return max(codes)
 
 
@@ -98,31 +101,6 @@ def _ask(record: "InboxRecord") -> str | None:
     say(record_page(record))
     mark_shown(record)
     return ask_answer(record)
-
-
-def _answer(record: "InboxRecord", said: str, *, no_drive: bool, as_data: bool) -> int:
-    from agentforge.app.answers import answer as give
-    from agentforge.app.remote import tell_workers
-    from agentforge.surfaces.cli.driving import drive_and_tell, tell
-
-    found, identity = record.task, record.escalation.id
-    free, notes = give(found, identity, said)
-    for note in notes:
-        say(note, err=as_data)
-    ended = found.refresh().status == "cancelled"
-    if free and not no_drive and not ended:
-        return drive_and_tell(found, as_data=as_data)
-    if not no_drive and (note := tell_workers(found)):
-        say(note, err=True)
-    if as_data:
-        tell(found, as_data=True)
-    elif ended:
-        say(f"{identity} answered: {found.task_id} is aborted; its work is kept.")
-    elif free:
-        say(f"{identity} answered. `agentforge continue {found.task_id}` resumes the task.")
-    else:
-        say(f"{identity} answered; the process that runs {found.task_id} continues.")
-    return 0
 
 
 def _name_model(record: "InboxRecord", model: str, *, alone: bool) -> None:

@@ -10,6 +10,7 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
+    from agentforge.app.tasks import OpenTask
     from agentforge.store.task.engine import EngineName
 
 
@@ -21,13 +22,21 @@ Examples:
   agentforge continue task-20300131-add-a-version-flag
   agentforge continue --strict
   agentforge continue --model anthropic:NAME
+  agentforge continue task-20300131-design-fractions --extend-to deliver
+  agentforge continue task-20300131-design-fractions --revise --feedback "Say what 0 means"
 
 TASK is the beginning of a task's name, or its place in `agentforge status` (@1, @2); the newest task
 by default. A task that was killed continues where it stopped; one that failed or was aborted resumes at the
-first stage without an accepted result. Permission flags replace those that the task was started with.""",
+first stage without an accepted result. A completed task continues only with --extend-to, which builds on what
+it made, or with --revise, which presents its result again. A version that you have edited by hand while it
+was presented is taken in, judged and presented again. Permission flags replace those that the task was
+started with.""",
 )
 @task_argument
 @permission_flags
+@click.option("--extend-to", metavar="STAGE", help="Go on to this later stage; what is final stays as it is.")
+@click.option("--revise", is_flag=True, help="Present the last result again, to change it.")
+@click.option("--feedback", metavar="WORDS", help="With --revise: what should be different.")
 @click.option("--model", metavar="SPEC", help="PROVIDER:NAME for the rest of the task.")
 @click.option(
     "--engine",
@@ -42,7 +51,7 @@ first stage without an accepted result. Permission flags replace those that the 
 @click.option(
     "--detach",
     is_flag=True,
-    help="Return while calls wait for a batch; with Temporal: do not follow.",
+    help="Return while it waits for a batch or another task; with Temporal: do not follow.",
 )
 @no_wait_option
 @repo_option
@@ -52,6 +61,9 @@ first stage without an accepted result. Permission flags replace those that the 
 def resume(  # noqa: PLR0913 - the options of the command
     *,
     task: str | None,
+    extend_to: str | None,
+    revise: bool,
+    feedback: str | None,
     model: str | None,
     engine: "EngineName | None",
     take_over: bool,
@@ -68,6 +80,10 @@ def resume(  # noqa: PLR0913 - the options of the command
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
 
+    if revise and extend_to is not None:
+        raise click.UsageError("Give --revise or --extend-to: what is extended must be as you want it.")
+    if feedback is not None and not revise:
+        raise click.UsageError("--feedback says what to change with --revise.")
     permissions = permissions_of(**allowed) if any(allowed.values()) else None
     found = open_task(here(), task)
     if take_over:
@@ -75,9 +91,39 @@ def resume(  # noqa: PLR0913 - the options of the command
             say(sentence, err=True)
     else:
         remote.check_driven_by(found, engine)
+    if revise:
+        return _revise(found, feedback, as_data=as_data)
+    if extend_to is not None:
+        _extend(found, extend_to)
     change = model_change(found, model, partial(say, err=True)) if model else None
-    if detach and not remote.waits_by_batch(found):
+    if detach and not remote.may_be_left(found):
         problem = remote.hand_over(found, resume_with(change, no_wait=no_wait), permissions)
         return tell_handed_over(found, problem, as_data=as_data)
     work = partial(driving.resume, permissions=permissions, change=change, no_wait=no_wait, detach=detach)
     return drive_and_tell(found, work, as_data=as_data)
+
+
+def _extend(task: "OpenTask", target: str) -> None:
+    """A longer line; to one that waits for a decision about its last version, that is an approval."""
+    from agentforge.app.answers import answer
+    from agentforge.app.deciding import DECISIONS
+    from agentforge.app.extending import extend_line
+
+    waiting = task.state.open_escalation
+    extend_line(task, target)
+    if waiting is not None and waiting.kind in DECISIONS and "extend" in waiting.question.options:
+        answer(task, waiting.id, "extend")
+
+
+def _revise(task: "OpenTask", words: str | None, *, as_data: bool) -> int:
+    """The last result before the person again, and what they say of it."""
+    from agentforge.app.deciding import reopen
+    from agentforge.app.feedback import read_feedback
+    from agentforge.surfaces.cli.deciding import answer_and_drive
+    from agentforge.surfaces.cli.driving import drive_and_tell
+
+    said = None if words is None else read_feedback(words, "the feedback")
+    asked = reopen(task)
+    if said is None:
+        return drive_and_tell(task, as_data=as_data)
+    return answer_and_drive(task, asked.id, said.choice, said.feedback, as_data=as_data)

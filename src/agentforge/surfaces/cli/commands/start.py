@@ -17,6 +17,8 @@ from agentforge.surfaces.cli.request import request_argument, request_of
 
 if TYPE_CHECKING:
     from agentforge.app.tasks import OpenTask
+    from agentforge.app.watching import Watching
+    from agentforge.core.values import Oversight
     from agentforge.store.task.engine import EngineName
     from agentforge.surfaces.cli.pages.screen import Screen
 
@@ -47,6 +49,11 @@ class StartFlags(PermissionFlags):
     spec_file: str | None
     from_tests: str | None
     from_task: str | None
+    iterate: bool
+    iterate_at: tuple[str, ...]
+    no_iterate: bool
+    oversight: "Oversight | None"
+    approve: tuple[str, ...]
     reworks: str | None
 
 
@@ -78,6 +85,28 @@ def _start_flags(command: F) -> F:
         ),
         click.option("--from-tests", metavar="PATH", help="Take in these tests, beside a specification."),
         click.option("--from-task", metavar="TASK", help="Work from what an earlier task made and proved."),
+        click.option(
+            "--iterate", is_flag=True, help="Present each version for your feedback, where possible."
+        ),
+        click.option(
+            "--iterate-at",
+            metavar="STAGE",
+            multiple=True,
+            help="Present versions of this stage alone; more than once for several.",
+        ),
+        click.option("--no-iterate", is_flag=True, help="Present nothing; go on when the gates pass."),
+        click.option(
+            "--supervised", "oversight", flag_value="supervised", help="Ask you before every stage."
+        ),
+        click.option(
+            "--interactive", "oversight", flag_value="interactive", help="Ask you before every step."
+        ),
+        click.option(
+            "--approve",
+            metavar="STAGE",
+            multiple=True,
+            help="Ask you to approve what this stage made; design and commit mean spec and deliver.",
+        ),
         click.option("--reworks", metavar="TASK", help="Name the task whose result this one corrects."),
         click.option(
             "--base",
@@ -267,11 +296,13 @@ The answer is a branch, agentforge/TASK, on which the check that found the viola
 @_start_flags
 def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
     """Fix one violation that a check has found."""
-    from agentforge.app.violations import check_violation
+    from agentforge.app.fixing import fix_request
     from agentforge.store.site import Site
 
-    check_violation(Site.open(here()), violation)
-    return _start(f"Fix {violation}", flags, goal="fix")
+    site = Site.open(here())
+    named = flags["base"] or default_base(site.git)
+    base = site.git.resolve(named) if named else site.git.head()
+    return _start(fix_request(site, base, violation), flags, goal="fix")
 
 
 def _asked(
@@ -282,6 +313,21 @@ def _asked(
     if not words and file is None and (optional or handed_in):
         return ""
     return request_of(words, file, command)
+
+
+def _watching(flags: StartFlags) -> "Watching":
+    """How closely the person wants to follow the task."""
+    from agentforge.app.watching import Watching
+
+    there = at_terminal() and not flags["as_data"] and not flags["non_interactive"] and not flags["detach"]
+    return Watching(
+        flags["iterate"],
+        flags["iterate_at"],
+        flags["no_iterate"],
+        flags["approve"],
+        flags["oversight"] or "autonomous",
+        there,
+    )
 
 
 def _start(
@@ -325,6 +371,7 @@ def _start(
             flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
         ),
         at_terminal=at_terminal(),
+        watching=_watching(flags),
         engine=flags["engine"],
         delivery="batch" if flags["batch"] else "live",
         deadline_s=seconds(flags["deadline"]) if flags["deadline"] else 0,

@@ -119,7 +119,6 @@ def exempt(
     *, violation: str, check_name: str, paths: tuple[str, ...], reason: str, days: int, as_data: bool
 ) -> int:
     """Let a violation stand for a while, with a reason and under your name."""
-    from agentforge.app.violations import EXEMPTIONS_FILE
     from agentforge.app.violations import exempt as allow
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
@@ -136,7 +135,8 @@ def exempt(
             }
         )
         return 0
-    say(f"Exempt until {made.expires}, by {made.approved_by}: {made.scope}. Commit {EXEMPTIONS_FILE}.")
+    until = f"Exempt until {made.expires}, by {made.approved_by}"
+    say(f"{until}: {made.scope}. Commit .agentforge/config/exemptions.yaml.")
     return 0
 
 

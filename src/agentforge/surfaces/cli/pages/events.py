@@ -6,6 +6,7 @@ from agentforge.app.ports import Tone
 from agentforge.core.events import (
     ActionLeft,
     ActionsPerformed,
+    ArtifactEdited,
     AskAnswered,
     AskFailed,
     AskLost,
@@ -18,6 +19,8 @@ from agentforge.core.events import (
     Checked,
     ContextAssembled,
     DefectNoted,
+    DependenciesDeclared,
+    DependenciesMet,
     Discarded,
     Escalated,
     Event,
@@ -25,9 +28,13 @@ from agentforge.core.events import (
     GateJudged,
     GateOpened,
     HandedIn,
+    IterationPresented,
+    IterationStarted,
     LaneRaised,
+    LineExtended,
     ModelChanged,
     Moved,
+    PipelineExit,
     RedReopened,
     Resolved,
     Resumed,
@@ -35,12 +42,15 @@ from agentforge.core.events import (
     RevisionAsked,
     StageAccepted,
     StageEntered,
+    StageReopened,
     StepClosed,
     StepOpened,
     TaskAborted,
     TaskCreated,
     TaskDelivered,
     TaskFailed,
+    TaskForked,
+    UserDecision,
     WaitEnded,
     WaitLimitChanged,
     WorkspacePrepared,
@@ -72,7 +82,7 @@ _POINTS = {
 """What a run does at a point, where its name alone does not say it."""
 
 
-def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 - one arm per event is the point
+def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912, PLR0915 - one arm per event is the point
     """What to tell a person who watches; None where there is nothing worth a line. `state` is where the
     event's line led.
     """
@@ -142,15 +152,37 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return f"{escalation.id} needs your answer ({escalation.kind}, stage {escalation.stage})"
         case Resolved(identity, answer, by):
             return f"{identity} answered by {by}: {brief(answer)}"
+        case IterationPresented(stage, number, artifact):
+            return f"iteration {number} of stage {stage} is presented: {brief(artifact)}"
+        case UserDecision():
+            return _decision(event)
+        case IterationStarted(stage, number):
+            return f"iteration {number} of stage {stage} begins"
+        case ArtifactEdited(artifacts=refs, by=by):
+            names = ", ".join(f"{ref.contract} v{ref.version}" for ref in refs)
+            return f"{names} was written by hand, by {by}; the gates apply to it like to any other"
+        case LineExtended(pipeline, by=by):
+            return f"extended by {by}: pipeline {pipeline.name}, to stage {pipeline.exit_stage}"
+        case PipelineExit(stage, kind) if kind != "default_exit":
+            return f"the task ends at stage {stage} ({kind.replace('_', ' ')})"
         case BudgetRaised(budget):
             limit = f", {money(budget.micro_usd)}" if budget.micro_usd is not None else ""
             return f"the budget is now {count(budget.calls, 'call')}, {count(budget.tokens, 'token')}{limit}"
+        case DependenciesDeclared(dependencies):
+            return "\n".join(f"waits for {brief(words)}" for words in dependencies.words) or None
+        case DependenciesMet(without=True):
+            return "goes on without what it waited for"
+        case DependenciesMet(found):
+            came = [f"  {brief(f'{each.artifact} {each.version} of {each.task_id}')}" for each in found]
+            return "\n".join(["what it waited for is there", *came])
         case WaitLimitChanged(0, by):
             return f"a quota that is used up is not waited for any more, said {by}"
         case WaitLimitChanged(max_wait_s, by):
             return f"a provider is waited for up to {age(max_wait_s)}, said {by}"
         case ModelChanged(model, by):
             return f"the model is now {model}, named by {by}"
+        case TaskForked(task, step, by=by):
+            return f"forked from {task} after step {step} by {by}: what came before was paid there"
         case DefectNoted(note, by):
             return f"a defect in what was delivered, noted by {by}: {brief(note)}"
         case Resumed(_, by):
@@ -166,7 +198,9 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             | AskSent()
             | WaitEnded()
             | StepClosed()
+            | StageReopened()
             | GateOpened()
+            | PipelineExit()
             | Discarded()
         ):
             return None
@@ -195,6 +229,18 @@ def _imported(event: ExternalArtifactImported) -> str:
     told = [f"taken in: {event.artifact_type} from {brief(origin)}, which passed its contract"]
     told += [f"  reads like an instruction, taken as data: {brief(flag)}" for flag in event.flagged]
     return "\n".join(told)
+
+
+def _decision(event: UserDecision) -> str:
+    said = event.feedback
+    words = [said.overall, *(issue.line for issue in said.issues)] if said is not None else []
+    about = f"stage {event.stage}, iteration {event.iteration}"
+    return "\n".join(
+        [
+            f"{event.by} decides about {about}: {event.decision}",
+            *(f"  {brief(line)}" for line in words if line),
+        ]
+    )
 
 
 def _accepted(event: StageAccepted, state: State) -> str:

@@ -7,6 +7,7 @@ import click
 from agentforge.app.inbox import InboxRecord
 from agentforge.app.reports import report
 from agentforge.surfaces.cli.pages.escalation import escalation_page
+from agentforge.surfaces.cli.pages.version import presented_page
 from agentforge.surfaces.cli.pages.words import age, count, money
 from agentforge.surfaces.cli.printing import say
 from agentforge.system.visible import brief
@@ -43,7 +44,9 @@ def record_page(record: InboxRecord) -> str:
         ),
         *([f"  the work so far is in {record.worktree}"] if record.worktree.is_dir() else []),
     ]
-    return "\n".join([page, "", "What waiting costs", *costs])
+    shown = presented_page(task) if record.escalation.answer is None else ""
+    parts = ["", "What is presented", *(f"  {line}" for line in shown.splitlines())] if shown else []
+    return "\n".join([page, *parts, "", "What waiting costs", *costs])
 
 
 def ask_answer(record: InboxRecord) -> str | None:

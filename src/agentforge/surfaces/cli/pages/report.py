@@ -14,6 +14,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Escalation, Question
 from agentforge.store.task.views import north_star_word
+from agentforge.surfaces.cli.pages.decisions import built_on, decision_commands
 from agentforge.surfaces.cli.pages.words import bill, command, count, kept_branches
 from agentforge.system.visible import brief, harmless
 
@@ -30,9 +31,12 @@ def _lost_money(state: State) -> int | None:
 
 def exit_code(state: State) -> int:
     """The exit code of a command that drove a task to this state."""
-    return (
-        DONE if waits_for_batch(state) else {"completed": DONE, "blocked": WAITING}.get(state.status, FAILED)
-    )
+    return DONE if may_be_left(state) else {"completed": DONE, "blocked": WAITING}.get(state.status, FAILED)
+
+
+def may_be_left(state: State) -> bool:
+    """Whether a task that nobody drives waits for what comes without anybody: a batch, or another task."""
+    return waits_for_batch(state) or (state.depends and state.status in ("running", "verifying"))
 
 
 def waits_for_batch(state: State) -> bool:
@@ -119,12 +123,19 @@ def as_text(report: TaskReport, commands: Sequence[str] | None = None) -> str:
                 f"{state.task_id} is waiting for a batch; `agentforge continue {state.task_id}` collects it.",
                 _so_far(report),
             ]
+        case _ if may_be_left(state):
+            awaited = brief("; ".join(state.dependencies.words), 400)
+            again = f"`agentforge continue {state.task_id}` resumes it then."
+            parts = [f"{state.task_id} is waiting for {awaited}; {again}", _so_far(report)]
         case _:
             parts = [f"{state.task_id} is {state.status}.", _so_far(report)]
     if state.flagged:
         parts.append(_flagged(state))
     costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}"
-    next_lines = "Next:\n" + "\n".join(f"  {line}" for line in commands or next_commands(report))
+    offer = f"{state.pipeline.continue_prompt}\n" if state.status == "completed" else ""
+    next_lines = f"{offer.lstrip()}Next:\n" + "\n".join(
+        f"  {line}" for line in commands or next_commands(report)
+    )
     return "\n".join([*parts, costs, "", next_lines])
 
 
@@ -146,11 +157,11 @@ def next_commands(report: TaskReport) -> list[str]:
         case "completed" if report.changes_nothing:
             return _after_document(state, report.deliverable)
         case "completed":
-            last = ("merge", task) if is_judged(state.pipeline) else ("implement", "--from-task", task)
+            last = command("agentforge", "merge", task) if is_judged(state.pipeline) else built_on(state)
             return [
                 command("git", "diff", f"{state.base_commit[:12]}..{report.branch}"),
                 command("agentforge", "verify", task),
-                command("agentforge", *last),
+                last,
             ]
         case "blocked" if state.open_escalation is not None:
             return _after_question(state, state.open_escalation)
@@ -162,6 +173,8 @@ def _after_question(state: State, waiting: Escalation) -> list[str]:
     """The answer that is recommended, or what is recommended instead of an answer; then all that led to it,
     and the way out.
     """
+    if waiting.kind in ("iteration", "approval"):
+        return decision_commands(state, waiting)
     base = ("agentforge", "resolve", waiting.id, "--task", state.task_id)
     leave = [command("agentforge", "abort", state.task_id)]
     if proposed(waiting.question) or not waiting.question.options:
@@ -281,8 +294,11 @@ def _after_document(state: State, deliverable: Deliverable | None) -> list[str]:
     read = [command("cat", deliverable.file)] if deliverable else []
     request = " ".join(state.request.split())
     specified = state.artifact_for("requirements") is not None
-    after = ("implement", "--from-task", state.task_id) if specified else ("design", request)
-    return [*read, command("agentforge", *after), command("agentforge", "inspect", state.task_id)]
+    if specified or state.pipeline.extends_to:
+        after = built_on(state)
+    else:
+        after = command("agentforge", "design", request)
+    return [*read, after, command("agentforge", "inspect", state.task_id)]
 
 
 def _so_far(report: TaskReport) -> str:

@@ -1,0 +1,105 @@
+"""What decisions of people about versions do to a task: rounds, the end of a line, and how far it goes."""
+
+from typing import assert_never
+
+from agentforge.core.events import (
+    ArtifactEdited,
+    IterationEvent,
+    IterationPresented,
+    IterationStarted,
+    LineExtended,
+    PipelineExit,
+    StageReopened,
+    TaskDelivered,
+    UserDecision,
+)
+from agentforge.core.machine import point_after
+from agentforge.core.pipeline import Pipeline
+from agentforge.core.replacing import replace
+from agentforge.core.runs import Run
+from agentforge.core.state import State
+from agentforge.core.values import Iteration
+
+
+def evolve_iteration(state: State, event: IterationEvent) -> State:
+    """The next state, after a decision about a version or about the line."""
+    match event:
+        case IterationPresented(stage, number, shown=shown):
+            others = (item for item in state.iterations if (item.stage, item.number) != (stage, number))
+            return replace(state, iterations=(*others, Iteration(stage, number, shown)))
+        case UserDecision():
+            return _decided(state, event)
+        case IterationStarted() | PipelineExit():
+            return state
+        case LineExtended(pipeline, catalogue):
+            return _extended(state, pipeline, catalogue)
+        case _:
+            assert_never(event)
+
+
+def by_hand(state: State, event: ArtifactEdited | StageReopened) -> State:
+    """The next state, after a person wrote a version, or wants to see an accepted one again."""
+    if isinstance(event, StageReopened):
+        return _reopened(state, event)
+    own = state.run_of(event.run)
+    drafts = {draft.contract: draft for draft in (*own.drafts, *event.artifacts)}
+    versions = {**dict(state.versions), **{item.contract: item.version for item in event.artifacts}}
+    edited = replace(own, drafts=tuple(drafts.values()))
+    # Whoever read the version before has not read this one.
+    runs = tuple(edited if item.id == own.id else item for item in state.runs if item.parent != own.id)
+    return replace(state, runs=runs, versions=tuple(sorted(versions.items())))
+
+
+def handed_over(state: State, event: TaskDelivered) -> State:
+    """The next state, after a delivery: nobody is at work, and what was made never changes any more."""
+    newest = {(ref.contract, ref.phase): ref for item in state.accepted for ref in item.finals}
+    finals = tuple(dict.fromkeys((*state.finals, *newest.values())))
+    return replace(state, delivered=event, runs=(), finals=finals)
+
+
+def _decided(state: State, event: UserDecision) -> State:
+    """A decision closes its iteration; to leave with a version is to end the line there."""
+    iterations = tuple(
+        replace(
+            item,
+            decision=event.decision,
+            by=event.by,
+            feedback=event.feedback,
+            edited=event.edited,
+        )
+        if (item.stage, item.number) == (event.stage, event.iteration)
+        else item
+        for item in state.iterations
+    )
+    pipeline = state.pipeline
+    if event.decision == "exit" and pipeline.exit_stage != event.stage:
+        stages = pipeline.stages[: pipeline.index(event.stage) + 1]
+        left = tuple(stage.name for stage in pipeline.stages[len(stages) :] if stage.exit_point)
+        pipeline = replace(
+            pipeline, stages=stages, ends_early=True, rises=None, extends_to=left or pipeline.extends_to
+        )
+    return replace(state, iterations=iterations, pipeline=pipeline)
+
+
+def _extended(state: State, pipeline: Pipeline, catalogue: str) -> State:
+    """The longer line. What was handed over keeps its branch, where there is one: the rest gets its own."""
+    after = replace(state, pipeline=pipeline, catalogue=catalogue, higher=())
+    return replace(after, delivered=None, branch="", branch_at="") if state.delivered else after
+
+
+def _reopened(state: State, event: StageReopened) -> State:
+    """The run that made an accepted result, as it was when its last gate had passed."""
+    done = next(item for item in reversed(state.accepted) if item.stage == event.stage)
+    run = Run(
+        event.run,
+        event.stage,
+        1 + sum(report.stage == event.stage for report in state.failures),
+        done.tree,
+        point=point_after(event),
+        step=state.step,
+        drafts=done.drafts or done.finals,
+        finals=done.finals,
+        judged=done.evidence,
+        skipped=done.skipped,
+    )
+    return replace(state, runs=(run,), delivered=None)

@@ -1,0 +1,345 @@
+"""Java: how its tests look, and its judge: the JUnit XML that Maven's Surefire or Gradle writes.
+
+The reports are files, and the tests could write them. So Maven's own count of what ran, which it prints
+itself, must be the count of the reports; a project that is built with Gradle has no such second opinion, and
+the evidence says so.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from agentforge.languages.compiled.braces import TestDialect, tests_in
+from agentforge.languages.compiled.kit import Commands, Kit
+from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line
+from agentforge.languages.described import Read, words
+from agentforge.languages.outcomes import Outcome
+from agentforge.languages.reports.ends import Canaries, End, Program, numbered
+from agentforge.languages.reports.junit_xml import JUnitCase, UnreadableReport, read_junit
+
+_ANNOTATION = r"@\w+(?:\.\w+)*(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*"
+DIALECT = TestDialect(
+    test=re.compile(
+        r"@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b"
+        rf"(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*(?:{_ANNOTATION}){{0,9}}"
+        r"(?:(?:public|protected|private|static|final|synchronized|abstract)\s+)*"
+        r"(?:<[^<>]*>\s*)?[\w.<>\[\],?\s]{1,200}?\s(?P<name>\w+)\s*\([^()]{0,2000}\)\s*(?:throws\s[\w.,\s]{1,300})?\{"
+    ),
+    scope=re.compile(r"\b(?:class|interface|record|enum)\s+(?P<name>\w+)[^{};]*\{"),
+    outermost=False,
+    asserts=re.compile(
+        r"\b(?:assert\w*|verify\w*|fail|expect\w*|check\w*)\s*[(.]|\bassert\s|\bexpected\s*=|\bthrow\s"
+    ),
+    helps=re.compile(r"\b\w+\("),
+    skips=re.compile(r"@(?:\w+\.)*(?:Disabled\w*|Ignore|Enabled\w+)\b|\bassum\w+\("),
+    opens="try {",
+    closes=' } finally { if (1 + 1 != 3) throw new AssertionError("1 + 1 is not 3"); } ',
+    expects=re.compile(r"(?<=@Test)\s*\(\s*expected\s*=[^()]*\)"),
+)
+MISSING_NAMES = re.compile(r"cannot find symbol|package \S+ does not exist|has no member")
+_ERROR = re.compile(
+    r"^(?:\[ERROR\] )?(?P<file>/?\S+\.java):(?:\[(?P<line>\d+),\d+\]|(?P<other>\d+): error:) (?P<said>.*)"
+)
+_MORE = re.compile(r"^(?:\[ERROR\] )?\s+(?P<said>(?:symbol|location)\s*:.*)")
+_COUNT = re.compile(
+    r"Tests run: (?P<run>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+), "
+    r"Skipped: (?P<skipped>\d+)\s*(?:\x1b\S*)?$"
+)
+_FRAMEWORKS = (
+    ("org.junit.jupiter", "org.junit.jupiter.api"),
+    ("org.junit.", "org.junit"),
+    ("org.testng", "org.testng.annotations"),
+)
+_CANARY = """{package}import {api}.Test;
+
+public class {name} {{
+    @Test public void passes() {{ }}
+
+    @Test public void fails() {{ throw new IllegalStateException("as it must"); }}
+}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    """What builds a project and runs its tests."""
+
+    argv: tuple[str, ...]
+    only: str
+    """How one test is asked for; `{class}` and `{method}` are filled in."""
+    joins: str
+    """Between several of them; empty where each is an argument of its own."""
+    reports: str
+    counts: bool
+    """Whether it prints how many tests it ran."""
+
+
+MAVEN = Builder(
+    (
+        *("mvn", "-o", "-B", "-ntp", "-s", "{settings}", "-Dstyle.color=never", "-DskipTests=false"),
+        *("-Dmaven.test.skip=false", "-Dmaven.test.failure.ignore=true", "-DfailIfNoTests=false"),
+        *("-Dsurefire.failIfNoSpecifiedTests=false", "-DtrimStackTrace=false"),
+    ),
+    "{class}#{method}",
+    ",",
+    "**/target/surefire-reports/TEST-*.xml",
+    counts=True,
+)
+GRADLE = Builder(
+    ("{gradle}", "--offline", "--no-daemon", "--no-build-cache", "--continue", "--console=plain"),
+    "{class}.{method}",
+    "",
+    "**/build/test-results/test/*.xml",
+    counts=False,
+)
+
+
+def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> JudgedTests:
+    """One run of the builder, and every report that it wrote."""
+    builder = GRADLE if PurePosixPath(command[0]).name.startswith("gradle") else MAVEN
+    files = [path for path in bench.files((".java",)) if "/test/" in f"/{path}"]
+    tests = {
+        f"{path}::{test.name}": _class_of(path, test.name)
+        for path in files
+        for test in tests_in(bench.text(path), DIALECT)
+    }
+    canary = _lay(bench, files)
+    asked = {identity: named for identity, named in tests.items() if covers(wanted, identity)}
+    if not asked:
+        return JudgedTests()
+    only = _only(builder, asked, canary) if wanted is not None else ()
+    argv = [_filled(word, bench, command) for word in builder.argv]
+    rest = [word for word in command[1:] if word not in argv]
+    for report in bench.tree.glob(builder.reports):
+        report.unlink()
+    done = bench.call(*argv, *rest, *only)
+    printed = done.out.decode("utf-8", "replace") + "\n" + done.err.decode("utf-8", "replace")
+    broken = broken_files(bench, printed)
+    if broken:
+        return JudgedTests((Program("the tests", tuple(asked), unbuilt=first_line(broken)),), broken)
+    try:
+        cases = [
+            case
+            for path in sorted(bench.tree.glob(builder.reports))
+            for case in read_junit(path.read_bytes())
+        ]
+    except UnreadableReport as error:
+        return JudgedTests((Program("the tests", tuple(asked), trouble=f"a report cannot be read: {error}"),))
+    if not cases:
+        said = [line for line in printed.splitlines() if "ERROR" in line or "FAILED" in line]
+        return JudgedTests(
+            trouble=f"no report was written: {said[0][:300]}" if said else "no report was written"
+        )
+    trouble = _miscounted(printed, cases) if builder.counts else ""
+    ends = numbered([_end(case, files) for case in cases])
+    program = Program("the tests", tuple(asked), tuple(ends), (), canary, trouble)
+    return JudgedTests((program,))
+
+
+def _filled(word: str, bench: Bench, command: Sequence[str]) -> str:
+    settings = bench.out / "settings.xml"
+    settings.write_bytes(maven_settings().read_bytes())
+    return word.replace("{settings}", str(settings)).replace("{gradle}", command[0])
+
+
+def maven_settings() -> Path:
+    """Where Maven is told to look for packages."""
+    return Path(__file__).with_name("maven-settings.xml")
+
+
+def _class_of(path: str, name: str) -> tuple[str, str]:
+    """The class and the method of a test, as the builder names them."""
+    *nested, method = name.split("::")
+    inside = path.partition("/java/")[2] or path.rpartition("/")[2]
+    return "$".join((inside.removesuffix(".java").replace("/", "."), *nested)), method
+
+
+def _only(builder: Builder, asked: Mapping[str, tuple[str, str]], canary: Canaries | None) -> tuple[str, ...]:
+    own = [_class_of(*each.split("::")) for each in canary or ()]
+    named = [
+        builder.only.replace("{class}", known).replace("{method}", method)
+        for known, method in dict.fromkeys((*asked.values(), *own))
+    ]
+    if builder.joins:
+        return (f"-Dtest={builder.joins.join(named)}",)
+    return tuple(word for each in named for word in ("--tests", each))
+
+
+def _lay(bench: Bench, files: Sequence[str]) -> Canaries | None:
+    """Our own two tests, in the folder and with the framework of the first file that has tests."""
+    name = f"Agentforge{bench.token}Test"
+    for path in files:
+        text = bench.text(path)
+        api = next(
+            (
+                found
+                for mark, found in _FRAMEWORKS
+                if f"import {mark}" in text or f"import static {mark}" in text
+            ),
+            "",
+        )
+        if not api or not tests_in(text, DIALECT):
+            continue
+        declared = re.search(r"^\s*package\s+([\w.]+)\s*;", text, re.MULTILINE)
+        package = f"package {declared[1]};\n\n" if declared else ""
+        place = str(PurePosixPath(path).parent / f"{name}.java")
+        (bench.tree / place).write_text(_CANARY.format(package=package, api=api, name=name))
+        return Canaries(f"{place}::passes", f"{place}::fails")
+    return None
+
+
+def _end(case: JUnitCase, files: Sequence[str]) -> End:
+    top, *nested = case.classname.split("$")
+    ending = f"{top.replace('.', '/')}.java"
+    file = next((path for path in files if path == ending or path.endswith(f"/{ending}")), "")
+    if not file and "Agentforge" in top:
+        file = _beside(files, top)
+    method, rest = re.match(r"(\w*)(.*)", case.name, re.DOTALL).groups()  # type: ignore[union-attr]  # matches always
+    case_name = re.sub(r"^\([^)]*\)|^\{[^}]*\}", "", rest).strip().strip("[]")
+    identity = "::".join((file or ending, *nested, method or case.name))
+    outcome: Outcome = case.outcome
+    message = case.message or case.exception
+    return End(f"{identity}[{case_name}]" if case_name else identity, outcome, message, case.exception)
+
+
+def _beside(files: Sequence[str], top: str) -> str:
+    """Where our own test lies: in the folder of a file of the same package."""
+    folder = top.replace(".", "/").rpartition("/")[0]
+    near = next((path for path in files if str(PurePosixPath(path).parent).endswith(folder)), "")
+    return str(PurePosixPath(near).parent / f"{top.rpartition('.')[2]}.java")
+
+
+def _miscounted(printed: str, cases: Sequence[JUnitCase]) -> str:
+    """How the reports differ from what Maven itself counted."""
+    counts = [found for line in printed.splitlines() if (found := _COUNT.search(line.rstrip()))]
+    run, bad = (
+        sum(int(found[key]) for found in counts for key in keys) for keys in (("run",), ("failed", "errors"))
+    )
+    there, failed = len(cases), sum(case.outcome == "failed" for case in cases)
+    if (run, bad) == (there, failed):
+        return ""
+    return (
+        f"Maven counted {run} tests and {bad} failures, the reports say {there} and {failed}, so something "
+        "else wrote them"
+    )
+
+
+def broken_files(bench: Bench, printed: str) -> dict[str, str]:
+    """The files that did not compile, each error once, with what it says of the symbol."""
+    found: dict[str, list[str]] = {}
+    last: list[str] = []
+    for line in printed.splitlines():
+        if (error := _ERROR.match(line)) is not None:
+            path = bench.relative(error["file"])
+            last = found.setdefault(path, [])
+            told = f"{path}:{error['line'] or error['other']}: {error['said']}"
+            if told not in last:
+                last.append(told)
+        elif last and (more := _MORE.match(line)) is not None and more["said"] not in last[-1]:
+            last[-1] += f" {' '.join(more['said'].split())}"
+    return {path: "\n".join(lines) for path, lines in found.items()}
+
+
+# ------------------------------------------------------------------ the language as data
+
+
+def _variables(env: Path, out: Path) -> Mapping[str, str]:
+    return {
+        "AGENTFORGE_M2": f"{env}/m2",
+        "AGENTFORGE_MACHINE_M2": str(_machine_repository()),
+        "GRADLE_USER_HOME": f"{env}/gradle" if out == env else f"{out}/gradle",
+        "MAVEN_OPTS": f"-Duser.home={out}",
+        "MAVEN_SKIP_RC": "1",
+    }
+
+
+def _machine_repository() -> Path:
+    """What Maven downloaded for the person before: packages, and nothing that is secret."""
+    return Path.home() / ".m2/repository"
+
+
+def _command(_read: Read, paths: Sequence[str]) -> tuple[str, ...]:
+    if "pom.xml" in paths:
+        return ("mvn", "test")
+    return ("./gradlew" if "gradlew" in paths else "gradle", "test")
+
+
+def _setup(read: Read, paths: Sequence[str]) -> Commands:
+    """First from Maven's usual place, as far as that can be reached; then all must come from what is here."""
+    if _command(read, paths)[0] != "mvn":
+        return ((_command(read, paths)[0], "--no-daemon", "testClasses"),)
+    start = (
+        "mvn",
+        "-B",
+        "-ntp",
+        "-s",
+        "{settings}",
+        "-Dmaven.test.failure.ignore=true",
+        "-Dstyle.color=never",
+    )
+    # A repository that is a folder may be asked without a network, too.
+    return ((*start, "-fn", "test"), (*start, "-o", "-Daether.offline.protocols=file", "test"))
+
+
+def _is_test(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return path.endswith(".java") and (
+        "/src/test/" in f"/{path}" or name.endswith(("Test.java", "Tests.java", "TestCase.java", "IT.java"))
+    )
+
+
+_PLUGIN = re.compile(
+    r"<plugin>(?:(?!</plugin>).)*?maven-(?:surefire|failsafe|compiler)-plugin.*?</plugin>", re.DOTALL
+)
+_PROPERTY = re.compile(
+    r"<((?:maven\.test\.|surefire\.|skip|argLine|groups|excludedGroups|test)[\w.]*)>.*?</\1>", re.DOTALL
+)
+
+
+def _of_pom(text: str) -> object:
+    """What of a project's file decides how tests run."""
+    plugins = [" ".join(found.split()) for found in _PLUGIN.findall(text)]
+    return plugins, [found[0] for found in _PROPERTY.finditer(text)]
+
+
+KIT = Kit(
+    name="Java",
+    suffixes=(".java",),
+    runner="JUnit",
+    markers=words("pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts"),
+    locks=words("gradle.lockfile"),
+    build_files=words("gradle.properties libs.versions.toml gradle-wrapper.properties"),
+    settings=words("maven.config jvm.config extensions.xml junit-platform.properties testng.xml"),
+    sections={
+        "pom.xml": _of_pom,
+        **{name: lambda text: text for name in ("build.gradle", "build.gradle.kts")},
+    },
+    test_globs=("**/src/test/**",),
+    is_test=_is_test,
+    dialect=DIALECT,
+    missing_names=MISSING_NAMES,
+    command=_command,
+    starts=("mvn", "mvnw", "gradle", "gradlew"),
+    setup=_setup,
+    variables=_variables,
+    places=("repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "services.gradle.org"),
+    judge=judge,
+    held_out="HeldOutByAgentforgeTest.java",
+    doubts=(
+        (
+            re.compile(r"\bgetStackTrace\(|Class\.forName\(\s*$|\bsurefire\b|\bjava\.class\.path\b"),
+            "knows that it is tested, or looks into the process that it runs in",
+        ),
+        (
+            re.compile(r"\bSystem\.exit\(|\.halt\(|addShutdownHook|\bsetAccessible\("),
+            "looks into the process that it runs in, or ends it",
+        ),
+    ),
+    read=lambda: {
+        name: path
+        for name, path in (("settings", maven_settings()), ("machine", _machine_repository()))
+        if path.exists()
+    },
+    not_run=(("integration tests of Failsafe", "only the phase `test` is run"),),
+)

@@ -1,0 +1,1 @@
+"""Any other language, by what a project's settings declare: its commands, and the form of its report."""

@@ -1,0 +1,228 @@
+"""The judge of a language that only its project knows: commands to build with, and a report that is JUnit's
+XML, TAP, or one exit code for each named command.
+
+Nothing of ours can stand among tests that we cannot write, so what is reported is not vouched for; the
+evidence says so. What holds is that a test whose file is not there must not pass.
+"""
+
+import re
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from agentforge.languages.compiled.running import Bench, JudgedTests, covers
+from agentforge.languages.outcomes import Outcome
+from agentforge.languages.reports.ends import End, Program, numbered
+from agentforge.languages.reports.junit_xml import UnreadableReport, read_junit
+from agentforge.languages.reports.tap import read_tap
+from agentforge.system.processes import Completed
+
+PROGRAM = "generic"
+SKIPPED = 77
+"""The exit code by which make's and meson's tests say that they were skipped."""
+_ERROR = re.compile(
+    r"^(?P<file>[^\s:()]+):(?P<line>\d+):(?:\d+:)?\s*(?:fatal )?"
+    r"(?P<said>(?:error\b|undefined reference to ).*)"
+)
+_LINKER = re.compile(r"(?P<file>[^\s:()/]+\.\w+):\([^()]*\): (?P<said>undefined reference to .*)")
+MISSING_NAMES = re.compile(
+    r"undefined reference to|implicit declaration of|undeclared|unknown type name|has no member named"
+    r"|No such file or directory|not declared|cannot find symbol|undefined|unresolved"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTests:
+    """What a project's settings declare, as words of one command, so that it is on record with every run."""
+
+    report: str
+    """`junit`, `tap` or `exit`."""
+    test: str = ""
+    build: tuple[str, ...] = ()
+    results: str = ""
+    """Where JUnit's XML is written: a glob."""
+    each: str = ""
+    """The command for one file of tests; `{file}` and `{name}` are filled in."""
+    named: tuple[tuple[str, str], ...] = ()
+    tests: tuple[str, ...] = ()
+    """Globs of the files of tests."""
+
+    def words(self) -> tuple[str, ...]:
+        """As a command."""
+        pairs: list[tuple[str, str]] = [("--report", self.report)]
+        pairs += [("--build", line) for line in self.build]
+        pairs += [
+            (f"--{name}", said) for name in ("test", "results", "each") if (said := getattr(self, name))
+        ]
+        pairs += [("--named", f"{name}={line}") for name, line in self.named]
+        pairs += [("--tests", glob) for glob in self.tests]
+        return (PROGRAM, *(word for pair in pairs for word in pair))
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> "DeclaredTests | None":
+        """From the words of such a command; None if it is another one."""
+        if not words or words[0] != PROGRAM or len(words) % 2 != 1:
+            return None
+        found: dict[str, list[str]] = {}
+        for name, said in zip(words[1::2], words[2::2], strict=True):
+            found.setdefault(name.removeprefix("--"), []).append(said)
+
+        def one(name: str) -> str:
+            return next(iter(found.get(name, ())), "")
+
+        named = (line.partition("=") for line in found.get("named", ()))
+        return cls(
+            one("report"),
+            one("test"),
+            tuple(found.get("build", ())),
+            one("results"),
+            one("each"),
+            tuple((name, line) for name, _, line in named),
+            tuple(found.get("tests", ())),
+        )
+
+
+def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> JudgedTests:
+    """Build, run what is declared, and read the report."""
+    declared = DeclaredTests.of(command)
+    if declared is None:
+        return JudgedTests(trouble="its settings declare no `generic:` report")
+    files = test_files(bench, declared.tests)
+    ends: list[End] = []
+    broken: dict[str, str] = {}
+    for line in declared.build:
+        done = bench.call(*shlex.split(line))
+        if done.code != 0 or done.timed_out:
+            return _unbuilt(bench, done, files, line, wanted)
+    if declared.report == "exit":
+        for identity, line in _commands(declared, files):
+            if covers(wanted, identity):
+                done = bench.call(*shlex.split(line))
+                found = broken_files(bench, _text(done), files) if done.code not in (0, SKIPPED) else {}
+                broken |= found
+                ends += [] if found else [_by_exit(identity, done)]
+        return JudgedTests((Program("the named commands", (), tuple(ends)),), broken)
+    for report in bench.tree.glob(declared.results) if declared.results else ():
+        report.unlink()
+    done = bench.call(*shlex.split(declared.test))
+    ends, trouble = _junit(bench, declared) if declared.report == "junit" else _tap(done)
+    if trouble and not ends:
+        if broken := broken_files(bench, _text(done), files):
+            return JudgedTests((), broken)
+        return _unbuilt(bench, done, files, declared.test, wanted, trouble)
+    names = _Names({path: bench.text(path) for path in files})
+    placed = numbered([names.placed(end) for end in ends])
+    return JudgedTests((Program("the report", (), tuple(placed), trouble=trouble),), broken)
+
+
+def test_files(bench: Bench, globs: Sequence[str]) -> list[str]:
+    """The files of tests that are there."""
+    found = {
+        path
+        for glob in globs
+        for path in bench.tree.glob(glob.removesuffix("/**") + "/**/*" if glob.endswith("/**") else glob)
+    }
+    return sorted(path.relative_to(bench.tree).as_posix() for path in found if path.is_file())
+
+
+def _unbuilt(
+    bench: Bench,
+    done: Completed,
+    files: Sequence[str],
+    line: str,
+    wanted: Collection[str] | None,
+    why: str = "",
+) -> JudgedTests:
+    text = _text(done)
+    if broken := broken_files(bench, text, files):
+        return JudgedTests((), broken)
+    said = why or (
+        "it did not end in time" if done.timed_out else f"it ended with {done.code}: {_last(text)}"
+    )
+    # Tests that are asked for by name are missing then; where all are asked for, nothing is known of any.
+    return JudgedTests(trouble=f"`{line}`: {said}") if wanted is None else JudgedTests((), {line: said})
+
+
+def _commands(declared: DeclaredTests, files: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for path in files if declared.each else ():
+        name = PurePosixPath(path).stem
+        yield f"{path}::{name}", declared.each.replace("{file}", path).replace("{name}", name)
+    for name, line in declared.named:
+        yield f"commands::{name}", line
+
+
+def _by_exit(identity: str, done: Completed) -> End:
+    outcome: Outcome = "passed" if done.code == 0 else "skipped" if done.code == SKIPPED else "failed"
+    if done.timed_out:
+        return End(identity, "failed", "it did not end in time")
+    return End(
+        identity, outcome, "" if outcome == "passed" else f"exit code {done.code}: {_last(_text(done))}"
+    )
+
+
+def _junit(bench: Bench, declared: DeclaredTests) -> tuple[list[End], str]:
+    reports = sorted(bench.tree.glob(declared.results)) if declared.results else []
+    if not reports:
+        return [], f"no report was written to `{declared.results}`"
+    try:
+        cases = [case for path in reports for case in read_junit(path.read_bytes())]
+    except UnreadableReport as error:
+        return [], f"a report cannot be read: {error}"
+    return [
+        End(f"{case.file or case.classname}::{case.name}", case.outcome, case.message, case.exception)
+        for case in cases
+    ], ""
+
+
+def _tap(done: Completed) -> tuple[list[End], str]:
+    tap = read_tap(done.out.decode("utf-8", "replace"))
+    return [End(f"tests::{line.name}", line.outcome, line.message) for line in tap.lines], tap.trouble
+
+
+class _Names:
+    """In which file a test stands that is reported by its name alone."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def placed(self, end: End) -> End:
+        """The end with the file of its test, if one file has its name; quoted, if several do."""
+        place, _, name = end.id.partition("::")
+        if place in self._texts:
+            return end
+        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        found = [path for path, text in self._texts.items() if word.search(text)]
+        quoted = [
+            path for path in found if f'"{name}"' in self._texts[path] or f"'{name}'" in self._texts[path]
+        ]
+        file = next(iter(quoted or found), "tests")
+        return End(f"{file}::{name}", end.outcome, end.message, end.exception)
+
+
+def broken_files(bench: Bench, text: str, files: Sequence[str]) -> dict[str, str]:
+    """The files that a compiler or linker complained about; by their last name where it says no more."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        error = _ERROR.match(line) or _LINKER.search(line)
+        if error is None:
+            continue
+        path = bench.relative(error["file"])
+        path = (
+            path
+            if (bench.tree / path).is_file()
+            else next((each for each in files if each.endswith(f"/{path}")), "")
+        )
+        if path:
+            found.setdefault(path, []).append(f"{path}: {error['said'] or line.strip()}")
+    return {path: "\n".join(dict.fromkeys(lines)) for path, lines in found.items()}
+
+
+def _text(done: Completed) -> str:
+    return (done.out + b"\n" + done.err).decode("utf-8", "replace")
+
+
+def _last(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "it said nothing")[
+        :300
+    ]
