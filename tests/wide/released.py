@@ -120,5 +120,5 @@ PROJECTS = (
     Released("charset-normalizer", "3.5.2", "src, nox, built with an optional compiler", "src/charset_normalizer", "charset_normalizer", "tests/test_first_hour.py"),
     Released("itsdangerous", "2.2.0", "src, tests in folders, tox", "src/itsdangerous", "itsdangerous", "tests/test_itsdangerous/test_first_hour.py"),
 )  # fmt: skip
-MEMBERS = ("iniconfig", "inflection")
+MEMBERS = ("iniconfig", "cachetools")
 """Of these a workspace of uv is made: one project beside the other, one lock for both."""

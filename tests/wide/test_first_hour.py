@@ -206,7 +206,7 @@ def test_interrupted_killed_and_continued(account: Account, provider: Provider) 
     )
     if code != 0:  # a quick machine may have been done
         assert code == -signal.SIGKILL
-        assert "STOPPED" in account.type("agentforge", "status", at=top)[1]
+        assert "Stopped: " in account.type("agentforge", "status", at=top)[1]
         code, shown = account.type("agentforge", "continue", at=top)
     assert code == 0, shown
     assert account.type("agentforge", "continue", at=top)[0] == 0, "a finished task says so again"
