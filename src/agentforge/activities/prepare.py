@@ -180,7 +180,7 @@ def _cannot_run(what: str, run: CheckRun, check: CheckName) -> BaselineFailed:
     why = run.reason or "; ".join(run.missing.values())
     sentence = f"The project uses {what} that cannot run: {why.rstrip('.')}."
     choices = (leave_out(check), "retry", "abort")
-    step = f"`{leave_out(check)}` goes on without it, on record; or fix it and retry."
+    step = f"Answer `{leave_out(check)}` to continue without it, on record; or fix it and retry."
     return BaselineFailed(sentence, step, choices)
 
 
