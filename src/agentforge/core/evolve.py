@@ -110,7 +110,7 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
             return replace(state, defects=(*state.defects, note))
         case Resumed(segment):
             runs = tuple(_rested(run) for run in state.runs)
-            return replace(state, segment=segment, prepared=False, failure="", runs=runs)
+            return replace(state, segment=segment, prepared=False, failure="", runs=runs, closings=())
         case TaskAborted():
             return state
         case TaskFailed(reason):

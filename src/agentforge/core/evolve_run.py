@@ -211,7 +211,8 @@ def _closed(state: State, event: StepClosed) -> State:
         mistakes=own.mistakes + 1 if event.mistake else 0,
         recent=(*own.recent, line)[-MAX_RECENT:],
     )
-    return state.with_run(closed)
+    failed = event.mistake or event.outcome.startswith("gate_")
+    return state.with_run(closed, closings=state.closed(event.step, failed=failed))
 
 
 def _digest(item: ActionDigest) -> str:

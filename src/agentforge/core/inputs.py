@@ -336,6 +336,13 @@ class ChangeModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Expired:
+    """Nobody has answered a question in time. Never taken from the inbox: whoever drives has a clock."""
+
+    escalation: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeWait:
     """A person says how long a provider may be waited for from now on. Never taken from the inbox."""
 
@@ -373,7 +380,9 @@ class NoteDefect:
     by: str
 
 
-Message: TypeAlias = Resolution | Resume | Abort | ChangeModel | ChangeWait | NoteDefect | Extend | Revise
+Message: TypeAlias = (
+    Resolution | Resume | Abort | ChangeModel | ChangeWait | Expired | NoteDefect | Extend | Revise
+)
 """What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving

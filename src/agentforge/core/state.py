@@ -91,6 +91,8 @@ class State(TaskSpec):
     """What was found in text from outside that reads like an instruction, each once."""
     failures: tuple[FailureReport, ...] = ()
     """The attempts that were given up."""
+    closings: tuple[tuple[int, bool], ...] = ()
+    """The last steps since a person came by, and whether each came to nothing."""
     grants: tuple[str, ...] = ()
     """Stages that a person gave one more attempt."""
     revisions: int = 0
@@ -276,6 +278,14 @@ class State(TaskSpec):
         return next((item for item in reversed(self.iterations) if item.stage == stage), None)
 
     # ------------------------------------------------------------------ counts
+
+    def closed(self, step: int, *, failed: bool) -> tuple[tuple[int, bool], ...]:
+        """How the last steps ended, with one more; one whose result a gate refuses later has failed all the
+        same.
+        """
+        before = [(other, ended) for other, ended in self.closings if other != step]
+        window = self.degraded.window
+        return (*before, (step, failed))[-window:] if window else ()
 
     def revised_times(self, stage: str) -> int:
         """How often this stage was sent back to work."""
