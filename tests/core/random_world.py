@@ -3,7 +3,7 @@ answers.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agentforge.core.decide import decide
 from agentforge.core.dependencies import Dependencies, TaskDependency
@@ -51,6 +51,7 @@ from agentforge.core.inputs import (
     DependencyLost,
     DriverStarted,
     Elapsed,
+    Extend,
     Input,
     Judged,
     Message,
@@ -58,6 +59,7 @@ from agentforge.core.inputs import (
     Prepared,
     Resolution,
     Resume,
+    Revise,
     TroubleKind,
     Unclassified,
 )
@@ -78,7 +80,7 @@ from agentforge.core.values import (
     ReplyDigest,
     Usage,
 )
-from tests.core.scenes import BASELINE, EDIT, FAILED, MISS, PASSED, handed_in
+from tests.core.scenes import BASELINE, EDIT, FAILED, LATER, MISS, PASSED, handed_in
 
 TROUBLES: tuple[tuple[TroubleKind, bool, bool], ...] = (
     ("auth", False, False),
@@ -103,6 +105,12 @@ ANSWERS = (
     "allow",
     "back to red: it is wrong",
 )
+
+DECISIONS = (
+    *("approve", "revise: say more", "reject: wrong", "exit", "extend", "once more", "go on", "stop: enough"),
+    *("refuse", "revise", "", "Say more about errors.", "abort"),
+)
+EDITED = (ArtifactRef("specification", "spec", 7, "by hand"),)
 
 
 def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # one arm per effect is the point
@@ -214,8 +222,19 @@ def _act_outcomes(state: State, stage: Stage) -> list[Outcome]:
 def messages(state: State) -> list[Message]:
     """What people may say, sense or nonsense."""
     known = [item.id for item in state.escalations][-2:]
+    waiting = state.open_escalation
+    decides = waiting is not None and waiting.kind in ("iteration", "approval")
+    answers = DECISIONS if decides else ANSWERS
+    edits = [
+        Resolution(identity, choice, "ada", None, EDITED)
+        for identity in known
+        for choice in ("approve", "revise")
+    ]
+    line = replace(state.pipeline, stages=(*state.pipeline.stages, LATER))
     return [
-        *(Resolution(identity, answer, "ada") for identity in reversed(known) for answer in ANSWERS),
+        *(Resolution(identity, answer, "ada") for identity in reversed(known) for answer in answers),
+        *(edits if decides and waiting is not None and waiting.stage == "spec" else ()),
+        *([Extend(line, "cat1", "ada"), Revise("ada")] if decides or state.status == "completed" else ()),
         Resolution("ESC-999", "retry", "ada"),
         Resume("ada"),
         Abort("ada", "enough"),
@@ -239,7 +258,7 @@ class World:
         try:
             decided = decide(self.state, given, key).events
         except StateInvalid as error:
-            assert isinstance(given, Resolution | Resume | Abort), given
+            assert isinstance(given, Resolution | Resume | Abort | Extend | Revise), given
             self.refused.append(error)
             return ()
         for event in decided:

@@ -133,6 +133,15 @@ FULL = Pipeline(
     "full",
     (INTAKE, CLARIFY, SPEC, RED, GREEN, REFACTOR, replace(DELIVER, role="devops_engineer", verifying=False)),
 )
+LATER = Stage(
+    "later", "technical_writer", (Product("guide", "later"),), gates=("contracts",), exit_point=True
+)
+READ = replace(SPEC, iterable=True, exit_point=True, max_iterations=2)
+"""A specification that a person reads."""
+DESIGN = replace(
+    FULL, name="design", stages=(INTAKE, CLARIFY, READ), goal="design", extends_to=("red", "green", "deliver")
+)
+ITERATED = replace(FULL, stages=(INTAKE, CLARIFY, READ, *FULL.stages[3:]))
 RISING = replace(
     SMALL,
     stages=(

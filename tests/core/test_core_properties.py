@@ -14,9 +14,9 @@ from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.pending import pending
 from agentforge.core.pipeline import Pipeline, Stage
 from agentforge.core.state import State
-from agentforge.core.values import Amount, Budget, Price
+from agentforge.core.values import Amount, Budget, Oversight, Price
 from tests.core.random_world import World
-from tests.core.scenes import FULL, HOTFIX, RISING, SMALL, created
+from tests.core.scenes import DESIGN, FULL, HOTFIX, ITERATED, RISING, SMALL, created
 from tests.fuzzing import tries
 
 MOVES = st.lists(st.tuples(st.integers(0, 31), st.integers(0, 2**16)), min_size=30, max_size=120)
@@ -43,7 +43,7 @@ def _bounded(stage: Stage, bounds: tuple[int, int, int, int, int]) -> Stage:
 @st.composite
 def tasks(draw: st.DrawFn) -> Create:
     """Every lane, with tight bounds and tight budgets, so that every limit is met."""
-    lane: Pipeline = draw(st.sampled_from([SMALL, HOTFIX, FULL, FULL, RISING]))
+    lane: Pipeline = draw(st.sampled_from([SMALL, HOTFIX, FULL, FULL, RISING, ITERATED, DESIGN]))
     bounds = draw(
         st.tuples(
             st.integers(1, 4), st.integers(0, 2), st.integers(1, 3), st.integers(1, 2), st.integers(0, 3)
@@ -65,7 +65,12 @@ def tasks(draw: st.DrawFn) -> Create:
         replace(item, stages=tuple(_bounded(stage, bounds) for stage in item.stages))
         for item in create.spec.higher
     )
-    return Create(replace(create.spec, higher=higher))
+    spec = replace(create.spec, higher=higher)
+    if draw(st.booleans()):
+        oversight: Oversight = draw(st.sampled_from(["autonomous", "supervised", "interactive"]))
+        approves: tuple[str, ...] = draw(st.sampled_from([(), ("green", "deliver"), ("frame",)]))
+        spec = replace(spec, iterates=("spec",), approves=approves, oversight=oversight)
+    return Create(spec)
 
 
 def _walk(world: World, kind: int, choice: int) -> None:
@@ -137,7 +142,7 @@ def _check_runs(state: State) -> None:
 
 def _check_completed(state: State) -> None:
     assert state.delivered is not None
-    assert [item.stage for item in state.accepted][-1] == "deliver"
+    assert [item.stage for item in state.accepted][-1] == state.pipeline.exit_stage
     have = {(ref.contract, ref.phase) for item in state.accepted for ref in item.finals}
     assert have >= {
         (product.contract, product.phase) for stage in state.pipeline.stages for product in stage.products

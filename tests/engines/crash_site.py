@@ -11,7 +11,7 @@ import hashlib
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
@@ -214,13 +214,18 @@ def share_cache(shared: Path, scene: Scene) -> None:
 
 def reference(shared: Path, plan: Plan = SMALL) -> Reference:
     """The reference run, made by whoever comes first."""
-    root = shared / plan.name
+    return reference_of(shared, plan.name, lambda root: _make(root, plan))
+
+
+def reference_of(shared: Path, name: str, make: Callable[[Path], str]) -> Reference:
+    """A run that others are held against, made by whoever comes first; `make` says the name of its task."""
+    root = shared / name
     with (shared / "crash-site.lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = root / "done.json"
         if not done.exists():
             shutil.rmtree(root, ignore_errors=True)
-            done.write_text(json.dumps(_make(root, plan)), encoding="utf-8")
+            done.write_text(json.dumps(make(root)), encoding="utf-8")
         return Reference(root, json.loads(done.read_text(encoding="utf-8")))
 
 

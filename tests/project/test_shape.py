@@ -12,6 +12,7 @@ LATE_IMPORTS = {
     "__init__.py": "the Python API, each name of which is loaded when it is first used",
     "surfaces/cli/": "a command loads its work when it runs",
     "app/connection.py": "the extra `temporal`",
+    "languages/pattern_child.py": "the extra `patterns`",
     "app/hosting.py": "the extra `temporal`",
     "app/remote.py": "the extra `temporal`",
     "app/model_trial.py": "the extras of providers",

@@ -33,6 +33,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "setup": ("languages/python/detect.py",),
     "commands": ("languages/python/detect.py",),
     "generic": ("languages/generic/language.py",),
+    "projects": ("languages/repository.py", "languages/node/projects.py"),
     "tests": ("activities/world.py",),
     "docs": ("activities/assemble.py",),
     "import_roots": ("activities/world.py",),

@@ -46,6 +46,7 @@ ON_A_REPOSITORY: Mapping[str, tuple[str, ...]] = {
     "verify": (),
     "audit": (),
     "replay": (),
+    "fork": (),
     "defect": ("@1", "--note", "x"),
     "compare": ("@1", "@1"),
     "report": (),

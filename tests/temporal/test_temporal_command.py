@@ -22,6 +22,9 @@ from agentforge.system import strict_yaml
 from tests import forked
 from tests.engines.crash_site import PROJECT, REQUEST, SCRIPT, SMALL, Scene, found, reference, share_cache
 from tests.temporal.servers import Server, free_port
+from tests.whole.plays import SHOP
+from tests.whole.walks import WANTED
+from tests.whole.walks import script as walk
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -142,6 +145,32 @@ def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(
         assert ended.end().branches
         assert len(set(ended.recorded())) == len(ended.recorded())
         assert here.run("verify", files.task_id).returncode == 0
+
+
+def test_a_design_is_revised_approved_and_extended_by_workers(
+    server: Server, tmp_path: Path, home: Path
+) -> None:
+    scene = found(tmp_path / "site", SHOP)
+    share_cache(tmp_path, scene)
+    place = tmp_path / "script.json"
+    place.write_text(json.dumps({"replies": list(walk())}), encoding="utf-8")
+    (scene.home.path / "config.yaml").write_text("temporal: {queue: readers}\n", encoding="utf-8")
+    here = Here(scene, {"TEMPORAL_ADDRESS": server.address})
+    words = ("design", "Take the discount off in net", "--iterate", "--model", f"scripted:{place}")
+    with here.running("worker"):
+        shown = here.run(*words, "--engine", "temporal")
+        assert (shown.returncode, "specification v1 is ready" in shown.stdout) == (3, True), shown.stderr
+        (task,) = [path.name for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
+        again = here.run("feedback", task, WANTED)
+        assert (again.returncode, "specification v2 is ready" in again.stdout) == (3, True), again.stderr
+        assert here.run("approve", task).returncode == 0
+        done = here.run("continue", task, "--extend-to", "red", "--json")
+        assert done.returncode == 0, done.stderr
+    found_now = json.loads(done.stdout)
+    assert (found_now["status"], found_now["cost"]["calls"]) == ("completed", 7)
+    ended = Scene(scene.root, task)
+    assert len(set(ended.recorded())) == len(ended.recorded())
+    assert here.run("verify", task).returncode == 0
 
 
 def test_a_worker_takes_its_queue_and_how_much_it_does_at_once_from_its_options(

@@ -3,13 +3,15 @@ refused on the way.
 """
 
 import json
+import subprocess
 
 import pytest
 
+from tests.rows import every
 from tests.surfaces.shapes import conform
-from tests.whole.checkouts import Done
+from tests.whole.checkouts import COMMAND, Done
 from tests.whole.full_plays import SECURITY, analyze, approves, entered, intake, spec, waits
-from tests.whole.plays import Entry, Play, finished
+from tests.whole.plays import Entry, Play, finished, patch, review
 from tests.whole.walks import CALLS, FIRST, SECOND, WANTED, check_walk, script, told
 
 pytestmark = pytest.mark.slow
@@ -213,3 +215,56 @@ def test_a_completed_design_is_presented_again_and_changed_and_the_old_final_sta
     assert f"title: {SECOND}" in play.file("artifacts/phases/spec/specification_final.yaml")
     assert play.file("artifacts/phases/spec/specification_v1_final.yaml") == before
     assert play.person.run("verify", task).code == 0
+
+
+def test_two_people_decide_at_once_one_wins_and_the_other_is_told(play: Play) -> None:
+    task = presented(play)
+    said = (("approve", task, "--no-drive"), ("feedback", task, WANTED, "--no-drive"))
+    both = [
+        subprocess.Popen(
+            [COMMAND, *words],
+            cwd=play.top,
+            env=play.person.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for words in said
+    ]
+    told_them = [process.communicate(timeout=120)[1] for process in both]
+    codes = [process.returncode for process in both]
+    assert sorted(codes) in ([0, 2], [0, 4]), (codes, told_them)
+    late = told_them[codes.index(max(codes))]
+    assert "answer" in late or "decided about the last" in late, late
+    assert len(told(play, "user_decision")) == 1
+
+
+def test_what_a_stage_made_is_approved_or_refused_and_a_refusal_is_not_got_round(play: Play) -> None:
+    asked = play.start(patch(), review(), lane="hotfix", words=("--approve", "design"))
+    assert waits(asked, "approval")["question"]["text"].startswith("Stage patch has passed its gates")
+    task = asked.data["task_id"]
+    assert "is approved or refused" in refused(play.person.run("feedback", task, "Do more"))
+    ended = play.person.run("reject", task, "too much at once", "--json")
+    assert (ended.data["status"], ended.data["branch"]) == ("cancelled", None)
+    again = play.person.run("continue", task, "--json")
+    assert waits(again, "approval")
+    assert finished(play.person.run("approve", task, "--json"))["branch"] == f"agentforge/{task}"
+
+
+@every(
+    ("words", "said"),
+    [
+        (("--iterate-at", "red"), "cannot be iterated at red; possible is spec"),
+        (("--lane", "hotfix", "--iterate"), "cannot be iterated at any stage"),
+        (("--iterate", "--no-iterate"), "--no-iterate contradicts --iterate"),
+        (("--approve", "moon"), "has no stage moon to approve; it has"),
+        (("--supervised", "--non-interactive"), "--non-interactive never asks"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused_before_there_is_a_task(
+    play: Play, words: tuple[str, ...], said: str
+) -> None:
+    play.person.scripted()
+    done = play.person.run("start", REQUEST, "--model", f"scripted:{play.person.script}", *words)
+    assert said in refused(done)
+    assert not (play.top / ".agentforge/tasks").exists()

@@ -9,18 +9,10 @@ from agentforge.activities import judge
 from agentforge.app.replaying import replay
 from agentforge.app.tasks import open_task
 from agentforge.gates.verdict import Verdict
+from tests.depth import telling
 from tests.surfaces.shapes import conform
 from tests.whole.checkouts import git
-from tests.whole.plays import (
-    NEW_TEST,
-    SOURCE,
-    Play,
-    ask,
-    finished,
-    patch,
-    raw,
-    review,
-)
+from tests.whole.plays import NEW_TEST, SOURCE, Play, ask, finished, frame, green, patch, raw, red, review
 
 
 def told(play: Play, *words: str, code: int = 0) -> Any:  # noqa: ANN401 - whatever a command prints
@@ -100,8 +92,8 @@ def test_the_changes_alone_are_applied_elsewhere_up_to_the_first_conflict(play: 
     )
     git(top, "add", "--all")
     git(top, "commit", "--quiet", "--message", "It stays whole")
-    red = told(play, "replay", "--actions-only", "--apply", code=1)
-    assert (red["branch"], any("test_zero" in reason for reason in red["reasons"])) == ("", True)
+    worse = told(play, "replay", "--actions-only", "--apply", code=1)
+    assert (worse["branch"], any("test_zero" in reason for reason in worse["reasons"])) == ("", True)
     source.write_text(
         source.read_text(encoding="utf-8").replace("return price\n", "return price + 1\n"), encoding="utf-8"
     )
@@ -112,3 +104,60 @@ def test_the_changes_alone_are_applied_elsewhere_up_to_the_first_conflict(play: 
     assert git(top, "for-each-ref") == refs
     for words in (("--onto", "main"), ("--since", "2030-01-01"), ("--all", "--actions-only")):
         assert play.person.run("replay", *words).code == 2
+
+
+@pytest.mark.slow
+def test_a_fork_shares_what_came_before_pays_only_for_its_own_and_is_proved_by_itself(play: Play) -> None:
+    first = finished(play.start(frame(), red(), green(), review()))
+    top = play.top
+    for step, calls in telling([(0, 4), (1, 3), (2, 2), (3, 1)], 2):
+        done = finished(play.person.run("fork", first["task_id"], "--from-step", str(step), "--json"))
+        assert done["cost"]["calls"] == calls
+        same = told(play, "compare", first["task_id"], done["task_id"])
+        assert (same["same_result"], same["parted_at"]) == (True, None)
+        assert play.person.run("verify", done["task_id"]).code == 0
+        assert sum(call["calls"] for call in told(play, "cost", done["task_id"])["rows"]) == calls
+        assert play.person.run("discard", done["task_id"]).code == 0
+    forked = finished(
+        play.person.run("fork", first["task_id"], "--json")
+    )  # after the last stage that left work
+    assert forked["cost"]["calls"] == 1
+    # It needs the first task no more.
+    assert play.person.run("discard", first["task_id"]).code == 0
+    git(top, "gc", "--quiet", "--prune=now")
+    assert play.person.run("verify", forked["task_id"]).code == 0, forked
+
+
+@pytest.mark.slow
+def test_a_fork_goes_on_with_another_prompt_model_or_answer(play: Play) -> None:
+    asked = play.start(
+        ask("patch", "Round down?"), patch(expects=("A person answered: (down|up)",)), review(), lane="hotfix"
+    )
+    assert asked.code == 3, asked.said
+    first = finished(play.person.run("resolve", "ESC-001", "--answer", "down", "--json"))
+    other = finished(play.person.run("fork", "--set", "answer=up", "--json"))
+    journal = (play.top / ".agentforge/tasks" / other["task_id"] / "actions.yaml").read_text(encoding="utf-8")
+    assert '"answer":"up"' in journal
+    assert '"answer":"down"' not in journal
+    words = play.top.parent / "words.md"
+    words.write_text("Mind the zero.\n", encoding="utf-8")
+    script = play.person.script
+    script.write_text(
+        script.read_text(encoding="utf-8").replace("A person answered", "Mind the zero"), encoding="utf-8"
+    )
+    script.write_text(script.read_text(encoding="utf-8").replace(": (down|up)", ""), encoding="utf-8")
+    done = finished(
+        play.person.run(
+            *("fork", first["task_id"], "--from-step", "1", "--set", f"prompt={words}"),
+            *("--set", f"model=scripted:{script}", "--json"),
+        )
+    )
+    assert done["cost"]["calls"] == 2
+    waiting = play.person.run("fork", first["task_id"], "--from-step", "1", "--no-drive", "--json")
+    assert conform("fork", waiting.out)["cost"]["calls"] == 0
+    before = sorted((play.top / ".agentforge/tasks").iterdir())
+    for wrong in ("colour=red", "model=", "model", "model=none:x", "prompt=/nowhere/x.md"):
+        assert play.person.run("fork", "--set", wrong).code == 2, wrong
+    assert play.person.run("fork", "--from-step", "99").code == 2
+    assert play.person.run("fork", "--set", "answer=a", "--set", "answer=b").code == 2
+    assert sorted((play.top / ".agentforge/tasks").iterdir()) == before

@@ -45,8 +45,10 @@ def decision_awaited(task: OpenTask) -> Escalation:
             f"Answer with `agentforge resolve {waiting.id} --task {name} --answer …`.",
         )
     at = f"is at stage {state.worker.stage}" if state.worker is not None else "has not begun"
+    last = state.iterations[-1] if state.iterations else None
+    decided = f", and {last.by} decided about the last: {last.decision}" if last and last.decision else ""
     raise UsageError(
-        f"{name} {at}; no version of it waits for a decision.",
+        f"{name} {at}; no version of it waits for a decision{decided}.",
         f"`agentforge status {name}` shows its progress.",
     )
 

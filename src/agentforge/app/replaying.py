@@ -41,6 +41,7 @@ from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef, OfRun, Price
 from agentforge.sandbox.worktree import Workspace
+from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task import archive, artifacts
 from agentforge.store.task.journal import Journal
@@ -117,12 +118,8 @@ def _begin(task: OpenTask, recorded: Audit) -> OpenTask:
     site, first = task.site, recorded.decisions[0]
     created = next(event for event, _ in first.happened if isinstance(event, TaskCreated))
     imports = tuple(event for event, _ in first.happened if isinstance(event, ExternalArtifactImported))
-    archived = set(archive.archived_tasks(site.git))
-    name = _free_name(
-        f"{task.task_id}-replay",
-        lambda each: each in archived or not claim_directory(site.project.task(each).root),
-    )
-    files = site.project.task(name)
+    files = free_task(site, f"{task.task_id}-replay")
+    name = files.task_id
     script = files.root / "replies.json"
     with Pack(task.files.pack) as source, Pack(files.pack) as target:
         target.put(source.get(created.spec.catalogue))
@@ -150,12 +147,14 @@ def _spec(spec: TaskSpec, name: str, model: str) -> TaskSpec:
     )
 
 
-def _free_name(wanted: str, taken: Callable[[str], bool]) -> str:
+def free_task(site: Site, wanted: str) -> TaskFiles:
+    """A directory for a task beside another one: of this name, or with a number behind it."""
+    archived = set(archive.archived_tasks(site.git))
     found, number = wanted, 1
-    while taken(found):
+    while found in archived or not claim_directory(site.project.task(found).root):
         number += 1
         found = f"{wanted}-{number}"
-    return found
+    return site.project.task(found)
 
 
 def _replies(recorded: Audit, pack: Pack) -> Iterator[dict[str, Json]]:

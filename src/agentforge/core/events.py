@@ -264,6 +264,18 @@ class DefectNoted:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskForked:
+    """What is on record up to here was done and paid by another task."""
+
+    task: str
+    step: int
+    """The last step that both share."""
+    head: str
+    """The hash of the last line of that task that both share."""
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resumed:
     """A halted task goes on, as a new segment of the same journal."""
 
@@ -547,6 +559,7 @@ OtherTaskEvent: TypeAlias = (
     | DependenciesDeclared
     | DependenciesMet
     | DefectNoted
+    | TaskForked
     | Resumed
     | TaskAborted
     | TaskFailed

@@ -30,18 +30,19 @@ from agentforge.core.events import (
     TaskCreated,
     TaskDelivered,
     TaskFailed,
+    TaskForked,
     WaitLimitChanged,
     WorkspacePrepared,
 )
 from agentforge.core.evolve_calls import landed, next_try
 from agentforge.core.evolve_iteration import evolve_iteration, handed_over
-from agentforge.core.evolve_run import evolve_run, with_branch
+from agentforge.core.evolve_run import evolve_run
 from agentforge.core.machine import TERMINAL, check_move
 from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
-from agentforge.core.values import OfRun
+from agentforge.core.values import Amount, OfRun
 
 
 def replay(events: tuple[Event, ...] | list[Event]) -> State:
@@ -90,7 +91,7 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
         case RedReopened(_, why):
             return replace(state, reopening=why, reopenings=(*state.reopenings, why))
         case TaskDelivered():
-            return handed_over(with_branch(state, event), event)
+            return handed_over(state.with_branch(event), event)
         case Escalated(escalation):
             return replace(state, escalations=(*state.escalations, escalation))
         case Resolved():
@@ -106,6 +107,8 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
             return replace(state, max_wait_s=max_wait_s)
         case ModelChanged(model, _, price):
             return replace(state, model=model, price=price, prices=())
+        case TaskForked():
+            return _forked(state, event)
         case DefectNoted(note):
             return replace(state, defects=(*state.defects, note))
         case Resumed(segment):
@@ -124,6 +127,22 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
 def _created(state: State, spec: TaskSpec) -> State:
     given = {field.name: getattr(spec, field.name) for field in fields(spec)}
     return replace(state, **given, tree=spec.given_tree or spec.base_tree, commit=spec.base_commit)
+
+
+def _forked(state: State, event: TaskForked) -> State:
+    """What came before was paid by the other task, whose branch it also is."""
+    return replace(
+        state,
+        forked_from=f"{event.task}, step {event.step}",
+        spent=Amount(),
+        unaccounted=Amount(),
+        unpriced=0,
+        cached_tokens=0,
+        flights=(),
+        branch="",
+        branch_at="",
+        branches_kept=(),
+    )
 
 
 def _prepared(state: State, event: WorkspacePrepared) -> State:

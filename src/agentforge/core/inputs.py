@@ -380,8 +380,19 @@ class NoteDefect:
     by: str
 
 
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """The record so far is another task's: this one goes on from there by itself."""
+
+    task: str
+    step: int
+    head: str
+    """The hash of the last line that both share."""
+    by: str
+
+
 Message: TypeAlias = (
-    Resolution | Resume | Abort | ChangeModel | ChangeWait | Expired | NoteDefect | Extend | Revise
+    Resolution | Resume | Abort | ChangeModel | ChangeWait | Expired | NoteDefect | Fork | Extend | Revise
 )
 """What a person tells a task, at any time."""
 

@@ -22,6 +22,7 @@ from agentforge.core.events import (
     ModelChanged,
     Resolved,
     TaskAborted,
+    TaskForked,
 )
 from agentforge.core.examining import answered, is_about_checks
 from agentforge.core.inputs import (
@@ -30,6 +31,7 @@ from agentforge.core.inputs import (
     ChangeWait,
     Expired,
     Extend,
+    Fork,
     Message,
     NoteDefect,
     Resolution,
@@ -51,7 +53,7 @@ TOLD_CHARS = 4000
 """How much of the call that it sent a role is shown again."""
 
 
-def hear(decisions: Decisions, given: Message) -> str:
+def hear(decisions: Decisions, given: Message) -> str:  # noqa: C901  # one arm per message
     """What a person says, and what follows from it."""
     match given:
         case Resolution():
@@ -68,6 +70,8 @@ def hear(decisions: Decisions, given: Message) -> str:
             return change_wait(decisions, given)
         case NoteDefect():
             return _note_defect(decisions, given)
+        case Fork():
+            return _fork(decisions, given)
         case Extend():
             return _extend(decisions, given)
         case Revise():
@@ -181,6 +185,12 @@ def _note_defect(decisions: Decisions, given: NoteDefect) -> str:
         )
     decisions.tell(DefectNoted(given.note, given.by))
     return "a defect was found in what was delivered"
+
+
+def _fork(decisions: Decisions, given: Fork) -> str:
+    """A task that begins in the middle of another one; its worktree and its bill are its own."""
+    decisions.tell(TaskForked(given.task, given.step, given.head, given.by))
+    return f"it begins with the first {given.step} steps of {given.task}"
 
 
 def _go_on(decisions: Decisions, by: str, escalation: Escalation | None = None, answer: str = "") -> str:

@@ -5,7 +5,7 @@ from functools import reduce
 
 from agentforge.core.conditions import PROVIDED, Fact, holds
 from agentforge.core.dependencies import Dependencies, FoundArtifact
-from agentforge.core.events import ExternalArtifactImported, TaskDelivered
+from agentforge.core.events import ExternalArtifactImported, StageAccepted, TaskDelivered
 from agentforge.core.pipeline import TIERS, Part, Reviewer, Stage, Tier
 from agentforge.core.replacing import replace
 from agentforge.core.runs import WORKER, Run
@@ -163,6 +163,8 @@ class State(TaskSpec):
     """The task's branch, once there is one."""
     branch_at: str = ""
     """The commit where the task left its branch."""
+    forked_from: str = ""
+    """The task whose record this one began with, and its last step that both share."""
     defects: tuple[str, ...] = ()
     """Faults that people found in what was delivered."""
     branches_kept: tuple[str, ...] = ()
@@ -210,6 +212,15 @@ class State(TaskSpec):
         """The state with this run as it is now. One that is not under way any more stays away."""
         runs = tuple(run if item.id == run.id else item for item in self.runs)
         return replace(self, runs=runs, **more)  # type: ignore[arg-type]  # fields of the state, by name
+
+    def with_branch(self, event: StageAccepted | TaskDelivered) -> "State":
+        """The state with the branch where the event left it; a commit that is the base's has none."""
+        if event.commit == self.base_commit:
+            return self
+        name = event.branch or f"agentforge/{self.task_id}"  # the one name there was in earlier releases
+        kept = tuple(dict.fromkeys((*self.branches_kept, *event.kept)))
+        at = event.seal or event.commit if isinstance(event, TaskDelivered) else event.commit
+        return replace(self, branch=name, branch_at=at, branches_kept=kept)
 
     def beside(self, parent: str) -> tuple[Run, ...]:
         """The runs that are about the result of this one."""

@@ -22,8 +22,8 @@ PROGRAM = "generic"
 SKIPPED = 77
 """The exit code by which make's and meson's tests say that they were skipped."""
 _ERROR = re.compile(
-    r"^(?P<file>[^\s:()]+):(?P<line>\d+):(?:\d+:)?\s*(?:fatal )?(?:error|undefined reference to)\b:?\s*"
-    r"(?P<said>.*)"
+    r"^(?P<file>[^\s:()]+):(?P<line>\d+):(?:\d+:)?\s*(?:fatal )?"
+    r"(?P<said>(?:error\b|undefined reference to ).*)"
 )
 _LINKER = re.compile(r"(?P<file>[^\s:()/]+\.\w+):\([^()]*\): (?P<said>undefined reference to .*)")
 MISSING_NAMES = re.compile(

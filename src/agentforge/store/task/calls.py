@@ -17,6 +17,7 @@ from agentforge.core.events import (
     LaneRaised,
     StageEntered,
     TaskCreated,
+    TaskForked,
 )
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.runs import run_name
@@ -71,6 +72,7 @@ _WANTED = frozenset(
         "ask_failed",
         "ask_promoted",
         "discarded",
+        "task_forked",
     }
 )
 """All that `_CallCollector` follows."""
@@ -104,7 +106,7 @@ class _CallCollector:
         self._numbers = itertools.count()
         self._priced: dict[str, bool] = {}
 
-    def take(self, event: Event, day: str) -> None:
+    def take(self, event: Event, day: str) -> None:  # noqa: C901 - one arm per event
         match event:
             case TaskCreated():
                 spec = event.spec
@@ -117,6 +119,9 @@ class _CallCollector:
                 self._lane = lane
             case StageEntered(_, stage) if not event.parent:
                 self._stage = stage
+            case TaskForked():
+                self.calls.clear()
+                self._open.clear()
             case AskSent():
                 self._sent(event, day)
             case AskAnswered():

@@ -78,6 +78,7 @@ COMMANDS = {
         f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
     ),
     "replay": LazyCommand(f"{_HERE}.replay:replay", "Play a task again with its recorded replies"),
+    "fork": LazyCommand(f"{_HERE}.fork:fork", "Go on from the middle of a task with one thing changed"),
     "metrics": LazyCommand(f"{_HERE}.metrics:metrics", "Show how well your tasks go, over all repositories"),
     "defect": LazyCommand(f"{_HERE}.defect:defect", "Note a fault in what a task delivered"),
     "compare": LazyCommand(f"{_HERE}.compare:compare", "Show two tasks beside each other"),

@@ -154,6 +154,10 @@ def _facts(audit: Audit) -> Iterator[tuple[str, Cell]]:
     yield "pipeline", f"{state.pipeline.line}, lane {state.pipeline.lane}, mode {state.pipeline.mode}"
     if state.triage:
         yield "why this lane", "; ".join(state.triage)
+    if state.forked_from:
+        yield "forked from", state.forked_from
+    if state.reworks:
+        yield "reworks", state.reworks
     yield "model", state.model
     yield "sandbox", state.sandbox
     yield "started", times.created_at

@@ -49,6 +49,7 @@ from agentforge.core.events import (
     TaskCreated,
     TaskDelivered,
     TaskFailed,
+    TaskForked,
     UserDecision,
     WaitEnded,
     WaitLimitChanged,
@@ -180,6 +181,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912, 
             return f"a provider is waited for up to {age(max_wait_s)}, said {by}"
         case ModelChanged(model, by):
             return f"the model is now {model}, named by {by}"
+        case TaskForked(task, step, by=by):
+            return f"forked from {task} after step {step} by {by}: what came before was paid there"
         case DefectNoted(note, by):
             return f"a defect in what was delivered, noted by {by}: {brief(note)}"
         case Resumed(_, by):

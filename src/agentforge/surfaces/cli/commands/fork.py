@@ -1,0 +1,71 @@
+"""`fork`: a new task that begins in the middle of another one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.surfaces.cli.repo_option import here, repo_option
+from agentforge.surfaces.cli.task_names import task_argument
+
+if TYPE_CHECKING:
+    from agentforge.app.forking import Changes
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge fork task-20300131-add-a-version-flag --from-step 23
+  agentforge fork @1 --set model=openai:NAME
+  agentforge fork @1 --from-step 4 --set prompt=./try-harder.md
+  agentforge fork @1 --set answer="round up"
+
+The new task shares the first steps and does not pay for them; the old one is not changed. `model` is who
+answers from there on, `prompt` a file with other words for the stage under way, `answer` another answer to
+the last question that was answered before."""
+)
+@task_argument
+@click.option(
+    "--from-step",
+    "step",
+    type=click.IntRange(min=0),
+    help="The last step to share; by default all up to the last accepted stage.",
+)
+@click.option("--set", "wanted", metavar="KEY=VALUE", multiple=True, help="What is different from there on.")
+@click.option("--no-drive", is_flag=True, help="Record the new task and do not run it yet.")
+@repo_option
+@click.option(
+    "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
+)
+def fork(
+    *, task: str | None, step: int | None, wanted: tuple[str, ...], no_drive: bool, as_data: bool
+) -> int:
+    """Go on from the middle of TASK, with a fresh model or with one thing changed.
+
+    Without TASK, the newest task is forked.
+    """
+    from agentforge.app.forking import fork as split
+    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.surfaces.cli.driving import drive_and_tell, tell
+
+    changes = _changes(wanted)
+    made = split(open_task_or_branch(here(), task), step, changes)
+    return tell(made, as_data=as_data) if no_drive else drive_and_tell(made, as_data=as_data)
+
+
+def _changes(wanted: tuple[str, ...]) -> "Changes":
+    from agentforge.app.forking import CHANGES, Changes
+
+    said: dict[str, str] = {}
+    for each in wanted:
+        key, equals, value = each.partition("=")
+        if not equals or not value or key not in CHANGES:
+            raise click.BadParameter(
+                f"{each!r} changes nothing; it takes {', '.join(f'{name}=…' for name in CHANGES)}.",
+                param_hint="'--set'",
+            )
+        if key in said:
+            raise click.BadParameter(f"{key} is there twice; choose one.", param_hint="'--set'")
+        said[key] = value
+    prompt = Path(said["prompt"]) if "prompt" in said else None
+    return Changes(said.get("model", ""), prompt, said.get("answer", ""))
