@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast fuzz soak check fix bench effect lock clean
+.PHONY: help demo test test-fast wide fuzz soak check fix bench effect lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -34,7 +34,11 @@ test: .venv/.ready ## Run every test (installs bubblewrap where it may)
 	$(BIN)/python -m pytest -n 3 --dist worksteal -q -rs
 
 test-fast: .venv/.ready ## Run the tests of the inner loop
-	$(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not slow and not wide"
+
+wide: .venv/.ready ## Run what takes released projects, or packages and toolchains of other languages, from their registries
+	@scripts/system-deps
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -rs -m wide -o timeout=3600 $(TESTS)
 
 # Pass after pass, each with its own chance, until the time is over or something fails; what failed is kept in .hypothesis and tried first.
 fuzz: .venv/.ready ## Try the fuzzed laws for long: make fuzz MINUTES=10

@@ -13,6 +13,7 @@ import pytest
 
 from agentforge.system.secrets import known
 from tests.fuzzing import register
+from tests.judging import ASKED
 from tests.order import dealt
 from tests.wheels import packed
 
@@ -33,6 +34,22 @@ _WITH_GIT_OR_THE_WHOLE_PROJECT = frozenset(
     | {"test_extending", "test_names_are_data", "test_one_place_for_languages"}
 )
 
+_NEITHER_WALLS_NOR_START_OF_JUDGES = frozenset(
+    {f"test_{name}" for name in ("about_the_change", "bad_input", "branches", "examined", "goals", "kinds")}
+    | {f"test_{name}" for name in ("model_mistakes", "own_contract", "own_tools", "preflight", "recorded")}
+    | {
+        f"test_{name}"
+        for name in ("repositories", "reviews", "routing", "seal", "suggested_models", "way_back")
+    }
+    | {f"test_full_{name}" for name in ("line", "mistakes", "overrides", "panels", "rising")}
+    | {
+        f"test_surfaces_{name}"
+        for name in ("audit", "context", "describe", "design", "entry", "inbox", "json")
+    }
+    | {f"test_surfaces_{name}" for name in ("merge", "replays", "request", "status", "story")}
+    | {"test_superseded"}
+)
+"""Whole tasks that are about what follows from a verdict: their judges are forked (`tests/judging.py`)."""
 _ROOM = 4 << 30
 """Bytes that must be free where the files of tests live; a run takes less than half of it."""
 _HOMES = itertools.count()
@@ -143,6 +160,13 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     }.items():
         monkeypatch.setenv(name, value)
     return place
+
+
+@pytest.fixture(autouse=True)
+def judges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How the judges of the commands of this test come to be."""
+    if request.path.stem in _NEITHER_WALLS_NOR_START_OF_JUDGES:
+        monkeypatch.setenv(ASKED, "forked")
 
 
 @pytest.fixture(scope="session")

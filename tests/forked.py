@@ -32,12 +32,15 @@ from agentforge.models import wire
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.surfaces import cli
 from agentforge.surfaces.cli.main import main
+from tests import judging
 from tests.shipped import read_what_is_shipped
 
 COMMAND = Path(sys.executable).with_name("agentforge")
 TOP = Path(__file__).parents[1]
 _AT_THE_START = ("PYTHON", "LC_", "LANG")
 _LIMIT_S = 280
+_LEAVE_S = 5
+"""To clean up, when nobody asks for a command any more."""
 _WIRES = tuple(module.name for module in pkgutil.walk_packages(wire.__path__, f"{wire.__name__}."))
 _used = mmap.mmap(-1, len(_WIRES))
 """Seen by every child: which of them a command has loaded. The libraries of the providers take seconds, and
@@ -125,8 +128,11 @@ class _Parent:
 
     def end(self) -> None:
         self.socket.close()
-        self._process.kill()
-        self._process.wait()
+        try:
+            self._process.wait(_LEAVE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 _parents: list[_Parent] = []
@@ -153,15 +159,21 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
 
 def _serve(connection: socket.socket) -> None:
     """Forks a command per request, and says how it ended."""
+    doors = judging.Doors()
     while True:
         length, fds, _, _ = socket.recv_fds(connection, 4, 3)
         if not length:
             return
         words, cwd, env = json.loads(_exactly(connection, int.from_bytes(length, "big")))
         _import_what_was_used()
+        forks_judges = env.pop(judging.ASKED, "") == "forked"
+        if forks_judges:
+            doors.open_for_the_usual()
         child = os.fork()
         if child == 0:
             connection.close()
+            if forks_judges:
+                doors.lead_judges_there()
             _become(words, cwd, env, fds)
         for fd in fds:
             os.close(fd)

@@ -8,18 +8,22 @@ import atexit
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.languages.python.testrun import SCRIPT, lay_judge
-from agentforge.sandbox.base import Confinement, SandboxName, variables
+from agentforge.sandbox.base import Confinement, Sandbox, SandboxName, variables
+from agentforge.sandbox.walls.bubblewrap import Bubblewrap
+from agentforge.sandbox.walls.landlock import Landlock
 from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.system.processes import Completed
 
@@ -34,40 +38,36 @@ class ForkedJudge:
     name: SandboxName = "none"
 
     def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
-        with tempfile.TemporaryDirectory(prefix="agentforge-", ignore_cleanup_errors=True) as temporary:
-            Path(temporary, "home").mkdir()
-            env = variables(confinement, temporary)
-            given = {name: value for name, value in env.items() if name.startswith("PYTHON")}
-            is_judge = argv[0] == sys.executable and Path(argv[1]).name == SCRIPT
-            if not is_judge or given != READ_AT_THE_START:
-                return NoSandbox().run(argv, confinement)
-            started = time.monotonic()
-            request = {"argv": list(argv[1:]), "cwd": str(confinement.cwd), "env": env}
-            code, out, err = _parent().fork(request, confinement.input, confinement.timeout_s)
-        took = round((time.monotonic() - started) * 1000)
-        return Completed(tuple(argv), code or 0, out, err, code is None, took, truncated=False)
+        if argv[0] != sys.executable or not _is_judge(argv, confinement):
+            return NoSandbox().run(argv, confinement)
+        return _judged(_parent(), argv, confinement)
 
     def guarantee(self) -> dict[str, str]:
         return NoSandbox().guarantee()
 
 
-class _Parent:
-    """The process that forks, seen from a test."""
+def _is_judge(argv: Sequence[str], confinement: Confinement) -> bool:
+    """Whether this starts a judge as one is started always, with nothing that an interpreter must be told."""
+    given = {name: value for name, value in variables(confinement, "").items() if name.startswith("PYTHON")}
+    return Path(argv[1]).name == SCRIPT and given == READ_AT_THE_START
 
-    def __init__(self) -> None:
-        self._socket, theirs = socket.socketpair()
-        env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        with theirs, tempfile.TemporaryDirectory() as folder:
-            lay_judge(Path(folder))
-            self._process = subprocess.Popen(
-                [sys.executable, FORKING, str(theirs.fileno()), str(Path(folder, SCRIPT))],
-                env=env | READ_AT_THE_START,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-            )
-            theirs.close()
-            assert self._socket.recv(1), "the judge could not be loaded"
+
+def _judged(line: "_Line", argv: Sequence[str], confinement: Confinement) -> Completed:
+    with tempfile.TemporaryDirectory(prefix="agentforge-", ignore_cleanup_errors=True) as temporary:
+        Path(temporary, "home").mkdir()
+        started = time.monotonic()
+        env = variables(confinement, temporary)
+        request = {"argv": list(argv[1:]), "cwd": str(confinement.cwd), "env": env}
+        code, out, err = line.fork(request, confinement.input, confinement.timeout_s)
+    took = round((time.monotonic() - started) * 1000)
+    return Completed(tuple(argv), code or 0, out, err, code is None, took, truncated=False)
+
+
+class _Line:
+    """A connection to a process that forks judges."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
 
     def fork(
         self, request: Mapping[str, object], given: bytes, timeout_s: float | None
@@ -96,6 +96,35 @@ class _Parent:
 
     def end(self) -> None:
         self._socket.close()
+
+
+def _start_forking(
+    program: str, given: socket.socket, script: Path, standard_input: int
+) -> "subprocess.Popen[bytes]":
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return subprocess.Popen(
+        [program, FORKING, str(given.fileno()), str(script)],
+        env=env | READ_AT_THE_START,
+        pass_fds=[given.fileno()],
+        stdin=standard_input,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+class _Parent(_Line):
+    """The process that forks the judges of this one, with the interpreter of this one."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        super().__init__(ours)
+        with theirs, tempfile.TemporaryDirectory() as folder:
+            lay_judge(Path(folder))
+            self._process = _start_forking(sys.executable, theirs, Path(folder, SCRIPT), subprocess.DEVNULL)
+            theirs.close()
+            assert ours.recv(1), "the judge could not be loaded"
+
+    def end(self) -> None:
+        super().end()
         self._process.kill()
         self._process.wait()
 
@@ -108,3 +137,67 @@ def _parent() -> _Parent:
         _parents.append(_Parent())
         atexit.register(_parents[0].end)
     return _parents[0]
+
+
+# ------------------------------------------------------------------ judges of commands
+
+ASKED = "TESTS_JUDGES"
+"""The variable with which a test says that the judges of its commands may be forked."""
+OFTEN = 2
+"""From then on an environment has a process that forks its judges: to load one takes as long as two judges."""
+
+
+class Doors:
+    """Of the process that forks commands: a door for the judges of each environment that has often run one.
+    Behind it a process is waiting that has loaded the judge with the interpreter of that environment.
+    """
+
+    def __init__(self) -> None:
+        self._place = Path(tempfile.mkdtemp(prefix="agentforge-doors-"))
+        self._noted = self._place / "noted"
+        self._noted.touch()
+        self._open: dict[str, Path] = {}
+        self._processes: list[subprocess.Popen[bytes]] = []
+        lay_judge(self._place)
+        atexit.register(self.close)
+
+    def open_for_the_usual(self) -> None:
+        """Before a command is forked."""
+        for program, times in Counter(self._noted.read_text().splitlines()).items():
+            if times >= OFTEN and program not in self._open:
+                self._open[program] = self._place / str(len(self._open))
+                with socket.socket(socket.AF_UNIX) as door:
+                    door.bind(str(self._open[program]))
+                    door.listen(16)
+                    self._processes.append(
+                        _start_forking(program, door, self._place / SCRIPT, subprocess.PIPE)
+                    )
+
+    def close(self) -> None:
+        """Whoever waits behind a door ends."""
+        for process in self._processes:
+            process.communicate()
+        self._processes.clear()
+        shutil.rmtree(self._place, ignore_errors=True)
+
+    def lead_judges_there(self) -> None:
+        """In a command: its judges are forked, whatever walls it has. All else that it runs stays within them."""
+        kinds: tuple[type[Bubblewrap | Landlock | NoSandbox], ...] = (Bubblewrap, Landlock, NoSandbox)
+        for kind in kinds:
+            kind.run = self.around(kind.run)  # type: ignore[method-assign]  # in this process alone
+
+    def around(self, run: Callable[..., Completed]) -> Callable[..., Completed]:
+        """This way to run a program, but for judges that have a door."""
+
+        def run_or_fork(walls: Sandbox, argv: Sequence[str], confinement: Confinement) -> Completed:
+            if len(argv) < 2 or not _is_judge(argv, confinement):
+                return run(walls, argv, confinement)
+            if (door := self._open.get(argv[0])) is not None:
+                with contextlib.suppress(ConnectionError), socket.socket(socket.AF_UNIX) as connection:
+                    connection.connect(str(door))
+                    return _judged(_Line(connection), argv, confinement)
+            with self._noted.open("a") as noted:
+                noted.write(f"{argv[0]}\n")
+            return run(walls, argv, confinement)
+
+        return run_or_fork

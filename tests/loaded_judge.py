@@ -1,5 +1,8 @@
 """The process that `tests/judging.py` has judges forked from. It has loaded what a judge loads, and hides it: the
 judge looks at what an interpreter starts with, and finds just that; with its next import all the rest is there.
+
+It is given a line, and forks one judge after the other; or a door, and then whoever knocks has a line of their
+own, until the standard input ends.
 """
 
 # ruff: noqa: E402 - the first line looks before all others
@@ -14,6 +17,7 @@ import gc
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import threading
@@ -82,13 +86,35 @@ def _forget() -> None:
 
 
 def serve(connection: socket.socket, script: str) -> None:
-    """Forks a judge per request, and says how it ended."""
+    """Loads the judge, then forks."""
     names = _names_of_the_judge(script)
     _load(script)
     gc.collect()
     gc.freeze()  # a child that looks through all of this would copy every page of it
     gc.enable()
-    connection.sendall(b"+")
+    if connection.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        _open(connection, names)
+    else:
+        connection.sendall(b"+")
+        _answer(connection, names)
+
+
+def _open(door: socket.socket, names: set[str]) -> None:
+    """A process for each who knocks: judges of one command run beside one another."""
+    while sys.stdin not in select.select([door, sys.stdin], [], [])[0]:
+        line, _ = door.accept()
+        if os.fork() == 0:
+            door.close()
+            _answer(line, names)
+            os._exit(0)
+        line.close()
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _answer(connection: socket.socket, names: set[str]) -> None:
+    """Forks a judge per request, and says how it ended."""
     while True:
         length, fds, _, _ = socket.recv_fds(connection, 4, 3)
         if not length:

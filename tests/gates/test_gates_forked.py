@@ -1,14 +1,18 @@
 """A forked judge is the judge: it says of the same tree what one says that an interpreter was started for."""
 
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.outcomes import TestRun
-from agentforge.sandbox.base import Sandbox
+from agentforge.languages.python.testrun import SCRIPT
+from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.walls.none import NoSandbox
+from agentforge.system.processes import Completed
 from tests.gates.bench_of_judges import make_site
-from tests.judging import ForkedJudge
+from tests.judging import OFTEN, Doors, ForkedJudge
 
 FILES = {
     "shlex.py": "NAME = 'ours'\n",  # the judge has loaded another one by this name
@@ -61,3 +65,31 @@ def test_a_forked_judge_says_what_a_started_one_says(tmp_path: Path) -> None:
     started, forked = said(NoSandbox()), said(ForkedJudge())
     assert forked == started
     assert [result.outcome for result in started.results.values()].count("passed") == 5
+
+
+def test_a_judge_that_is_forked_behind_a_door_says_the_same_and_only_judges_go_there(tmp_path: Path) -> None:
+    site, doors = make_site(tmp_path, FILES), Doors()
+    started: list[str] = []
+
+    class Walls(NoSandbox):
+        def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+            started.append(Path(argv[1]).name)
+            return NoSandbox.run(self, argv, confinement)
+
+    class Led(Walls):
+        run = doors.around(Walls.run)  # as a command has it
+
+    def said() -> TestRun:
+        runner: PristineRunner = replace(site.runner, sandbox=Led())
+        return replace(runner.run(site.base), output="", output_hash="", duration_ms=0, slowest_ms=0)
+
+    try:
+        first, second = said(), said()
+        assert started == [SCRIPT] * OFTEN
+        doors.open_for_the_usual()
+        assert said() == first == second
+        assert started == [SCRIPT] * OFTEN
+        assert Led().run((sys.executable, "-c", "print(1)"), Confinement(tmp_path, (tmp_path,))).out == b"1\n"
+        assert started == [SCRIPT] * OFTEN + ["-c"]
+    finally:
+        doors.close()

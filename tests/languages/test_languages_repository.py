@@ -41,6 +41,19 @@ def nothing(_path: str) -> bytes | None:
         (["api/pyproject.toml", "api/a.py", "tests/test_all.py"], ["Python"]),
         (["api/pyproject.toml", "api/a.py", "api/inner/pyproject.toml", "api/inner/b.py"], ["Python in api"]),
         (["api/pyproject.toml", "api/a.py", "api/tests/data/pyproject.toml"], ["Python in api"]),
+        (["package.json", "index.js", "test/a.test.js"], ["JavaScript"]),
+        (["package.json", "a.py", "b.py", "c.py", "index.js"], ["Python", "JavaScript"]),
+        (["pyproject.toml", "a.py", "static/1.js", "static/2.js"], ["Python"]),
+        (["pyproject.toml", "a.py", "package.json", "prettier.config.js"], ["Python"]),
+        (
+            ["api/pyproject.toml", "api/a.py", "web/package.json", "web/src/a.ts", "web/src/b.ts"],
+            ["JavaScript in web", "Python in api"],
+        ),
+        (["package.json", "a.js", "b.js", "site/package.json", "site/c.js"], ["JavaScript"]),
+        (
+            ["package.json", "a.js", "b.js", "site/package.json", "site/yarn.lock", "site/c.js"],
+            ["JavaScript", "JavaScript in site"],
+        ),
         (["tests/fixtures/x/setup.py", "tests/fixtures/x/a.py"], ["Python"]),
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.languages.python.testreport import read_report
+from agentforge.languages.python.testreport import read_report_file
 from agentforge.languages.python.testrun import TestRun, run_tests, start_of
 from agentforge.languages.values import Environment
 from agentforge.sandbox.walls.none import NoSandbox
@@ -304,13 +304,14 @@ def signed(*records: Mapping[str, object]) -> bytes:
     return b"".join(mac + b" " + body + b"\n" for mac, body in zip(macs, bodies, strict=True))
 
 
-def test_a_report_says_where_the_judge_came_from_or_is_refused() -> None:
+def test_a_report_says_where_the_judge_came_from_or_is_refused(tmp_path: Path) -> None:
     files = {name: f"/env/{name}.py" for name in ("pytest", "_pytest.runner", "pluggy", "json", "hashlib")}
     rest: list[dict[str, object]] = [{"kind": "collected", "ids": [], "groups": []}, {"kind": "end"}]
 
     def doubt(*judge: dict[str, str]) -> str:
         lines = signed(*({"kind": "judge", "modules": modules} for modules in judge), *rest)
-        return read_report(lines, b"k", "token", "/tree").doubt()
+        (tmp_path / "report").write_bytes(lines)
+        return read_report_file(tmp_path / "report", b"k", "token", "/tree").doubt()
 
     assert "canary" in doubt(files)
     assert doubt() == "the report does not say where the test runner came from"

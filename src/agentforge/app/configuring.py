@@ -1,5 +1,6 @@
 """What was detected in a repository, and the settings file that a person can correct."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -8,7 +9,7 @@ from agentforge.app.settings_file import spell_command, spell_settings
 from agentforge.app.starting import exclude_run_state
 from agentforge.catalog.check import examples
 from agentforge.core.errors import PolicyError, UsageError
-from agentforge.languages.repository import find_projects, joined_plan
+from agentforge.languages.repository import Project, find_projects, joined_plan
 from agentforge.languages.values import Plan
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.walls.ladder import choose
@@ -44,23 +45,24 @@ def configure(site: Site, *, force: bool = False, with_catalog: bool = False) ->
     `with_catalog` adds commented examples. Nothing is committed.
     """
     head = site.git.head()
-    plan = _detect(site, head)
-    settings = _write_settings(site, plan, force=force, or_leave=with_catalog)
+    projects = _detect(site, head)
+    plan = joined_plan(projects)
+    settings = _write_settings(site, projects, force=force, or_leave=with_catalog)
     written, left = _write_examples(site) if with_catalog else ([], [])
     exclude_run_state(site.git)
     walls, told_walls = _sandbox()
     models, told_models = _models(site, head)
-    facts = [*_facts(plan), ("sandbox", told_walls), ("model", [told_models])]
+    facts = [*_facts(projects, plan), ("sandbox", told_walls), ("model", [told_models])]
     return Configured(head, plan, walls, models, facts, settings, written, left)
 
 
-def _detect(site: Site, head: str) -> Plan:
+def _detect(site: Site, head: str) -> tuple[Project, ...]:
     tree = site.git.tree_of(head)
     paths = [entry.path for entry in site.git.ls_tree(tree) if entry.kind == "blob"]
-    return joined_plan(find_projects(lambda path: site.git.read_blob(tree, path), paths))
+    return find_projects(lambda path: site.git.read_blob(tree, path), paths)
 
 
-def _write_settings(site: Site, plan: Plan, *, force: bool, or_leave: bool) -> str | None:
+def _write_settings(site: Site, projects: Sequence[Project], *, force: bool, or_leave: bool) -> str | None:
     """The path of the settings, if they were written; what is there already is somebody's."""
     path = site.git.top / SETTINGS_FILE
     if path.exists() and not force:
@@ -70,7 +72,7 @@ def _write_settings(site: Site, plan: Plan, *, force: bool, or_leave: bool) -> s
             f"{SETTINGS_FILE} already exists.",
             "Edit it, or overwrite it with `agentforge init --force`.",
         )
-    write_atomic(path, spell_settings(plan).encode())
+    write_atomic(path, spell_settings(projects).encode())
     return SETTINGS_FILE
 
 
@@ -87,8 +89,9 @@ def _write_examples(site: Site) -> tuple[list[str], list[str]]:
     return written, left
 
 
-def _facts(plan: Plan) -> Facts:
+def _facts(projects: Sequence[Project], plan: Plan) -> Facts:
     return [
+        *([("projects", [each.name for each in projects])] if len(projects) > 1 else []),
         ("setup", [brief(spell_command(words), 400) for words in plan.setup]),
         ("tests", [spell_command(plan.tests)]),
         ("test paths", list(plan.test_paths)),

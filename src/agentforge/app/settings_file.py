@@ -5,7 +5,8 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from agentforge.languages.table import is_code
+from agentforge.languages.repository import Project, joined_plan
+from agentforge.languages.table import DEFAULT, is_code
 from agentforge.languages.values import Plan
 
 _PLAIN = re.compile(r"[\w@%+=:,./{}\[\]-]+", re.ASCII)
@@ -19,11 +20,8 @@ sandbox: auto
 # The model. Address and key come from OPENAI_BASE_URL and OPENAI_API_KEY, never from a file.
 # model: openai:NAME
 
-# The interpreter that environments are built with; by default the one that runs AgentForge.
-# python: "3.12"
-
-# The commands that install the project and what its tests need into a fresh environment, {{env}}. No shell
-# reads them. Detected because:
+{python}# The commands that install the project and what its tests need into a fresh environment, {{env}}. No
+# shell reads them. Detected because:
 {reasons}
 {setup}
 
@@ -38,7 +36,7 @@ sandbox: auto
 # Where the project's modules are imported from.
 {roots}
 
-# Caps per task.
+{others}# Caps per task.
 # limits:
 #   cost_usd: 2.50
 #   calls: 200
@@ -47,18 +45,41 @@ sandbox: auto
 """
 
 
-def spell_settings(plan: Plan) -> str:
-    """The file's text. It is valid under the contract `settings`, and so is every part of it without its `# `
-    signs.
+_PYTHON = """\
+# The interpreter that environments are built with; by default the one that runs AgentForge.
+# python: "3.12"
+
+"""
+_OTHERS = "# The other projects of this repository, by folder: how each is set up and tested.\n# projects:\n"
+
+
+def spell_settings(projects: Sequence[Project]) -> str:
+    """The file's text, from the projects of a repository. It is valid under the contract `settings`, and so
+    is every part of it without its `# ` signs.
     """
+    plan, first = joined_plan(projects), projects[0].plan
+    others = [_project(each) for each in projects[1:] if each.root]
     return _FILE.format(
-        reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in plan.reasons),
-        setup=_list("setup", [spell_command(words) for words in plan.setup[1:]]),
-        test=_text(spell_command(plan.tests)),
+        python=_PYTHON if any(each.language is DEFAULT for each in projects) else "",
+        reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in first.reasons),
+        setup=_list("setup", _setup(first)),
+        test=_text(spell_command(first.tests)),
         tests=_list("tests", [_glob(path) for path in plan.test_paths] or ["tests/**"]),
         docs=_list("docs", ["docs/**", "*.md"]),
-        roots=_list("import_roots", list(plan.import_roots) or ["."]),
+        roots=_list("import_roots", list(first.import_roots) or ["."]),
+        others=f"{_OTHERS}{''.join(others)}\n" if others else "",
     )
+
+
+def _project(project: Project) -> str:
+    setup = "".join(f"#       - {_text(line)}\n" for line in _setup(project.plan))
+    command = f"#     commands:\n#       test: {_text(spell_command(project.plan.tests))}\n"
+    return f"#   {_text(project.root)}:\n" + (f"#     setup:\n{setup}" if setup else "") + command
+
+
+def _setup(plan: Plan) -> list[str]:
+    """The commands that a person may write; the environment itself is made before them."""
+    return [spell_command(words) for words in plan.setup if words[:2] != ("{uv}", "venv")]
 
 
 def spell_command(words: Iterable[str]) -> str:
@@ -67,7 +88,7 @@ def spell_command(words: Iterable[str]) -> str:
 
 
 def _list(key: str, items: Sequence[str]) -> str:
-    return "\n".join([f"# {key}:", *(f"#   - {_text(item)}" for item in items)])
+    return "\n".join([f"# {key}:", *(f"#   - {_text(item)}" for item in items)]) if items else f"# {key}: []"
 
 
 def _text(value: str) -> str:

@@ -24,6 +24,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.task.journal import read_lines
 from agentforge.store.task.lines import JournalLine
 from agentforge.store.task.pack import Pack
+from agentforge.system.unlinked import read_unlinked
 
 
 @dataclass(slots=True)
@@ -55,6 +56,8 @@ class Step:
     actions: tuple[ActionDigest, ...] = ()
     check: str = ""
     gates: list[str] = field(default_factory=list)
+    verdicts: list[str] = field(default_factory=list)
+    """Where the record of each of them is in the pack."""
     outcome: str = "open"
     feedback: tuple[str, ...] = ()
 
@@ -74,8 +77,9 @@ class Step:
                 self.results, self.actions = ref, results
             case Checked(check=check):
                 self.check = f"{check.status}: {check.summary}"
-            case GateJudged(_, gate, status):
+            case GateJudged(_, gate, status, _, ref):
                 self.gates.append(f"{gate} {status}")
+                self.verdicts.append(ref)
             case StepClosed(_, _, outcome, feedback) if self.outcome == "open" or outcome.startswith("gate_"):
                 self.outcome, self.feedback = outcome, feedback
             case _:
@@ -109,6 +113,20 @@ def read_reply(files: TaskFiles, step: Step) -> Json:
         raise UsageError(f"Step {step.number} has no reply yet.")
     with Pack(files.pack) as pack:
         return pack.get_json(step.reply)
+
+
+def read_patch(files: TaskFiles, step: Step) -> bytes:
+    """What a step changed, as a patch; empty if it changed nothing."""
+    try:
+        return read_unlinked(files.patch(step.number))
+    except FileNotFoundError:
+        return b""
+
+
+def read_verdicts(files: TaskFiles, step: Step) -> list[Json]:
+    """The record of every gate that judged what a step left."""
+    with Pack(files.pack) as pack:
+        return [pack.get_json(ref) for ref in step.verdicts]
 
 
 def collect(lines: Iterable[JournalLine]) -> list[Step]:

@@ -1,4 +1,4 @@
-"""What people decide, and what that does to a task: answers, rounds, the end of a line and how far it goes."""
+"""What people decide, and what that does to a task: answers, rounds, where a line ends, how far it goes."""
 
 from typing import assert_never
 

@@ -2,19 +2,22 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agentforge.languages.outcomes import NO_TESTS, Lines, Reached, TestRun
-from agentforge.languages.repository import Project
 from agentforge.languages.values import CheckRun, Status
 from agentforge.system.canon import digest
 
+if TYPE_CHECKING:
+    from agentforge.languages.repository import Project
 
-def joined_run(runs: Sequence[tuple[Project, TestRun]], ids: Sequence[str] = ()) -> TestRun:
+
+def joined_run(runs: Sequence[tuple["Project", TestRun]], ids: Sequence[str] = ()) -> TestRun:
     """Runs of several projects as one of the repository."""
     return merged_runs([(each.name, _whole_run(each, run)) for each, run in runs], ids)
 
 
-def _whole_run(project: Project, run: TestRun) -> TestRun:
+def _whole_run(project: "Project", run: TestRun) -> TestRun:
     """A run with its paths and ids as the repository has them."""
     whole = project.whole
     results = [
@@ -72,7 +75,7 @@ def merged_runs(runs: Sequence[tuple[str, TestRun]], ids: Sequence[str] = ()) ->
     )
 
 
-def _whole_reached(project: Project, seen: Reached) -> Reached:
+def _whole_reached(project: "Project", seen: Reached) -> Reached:
     whole = project.whole
 
     def lines(found: Lines) -> Lines:
@@ -101,12 +104,12 @@ def _merged_reached(seen: Sequence[Reached]) -> Reached:
     )
 
 
-def joined_checks(found: Iterable[tuple[Project, CheckRun]]) -> CheckRun:
+def joined_checks(found: Iterable[tuple["Project", CheckRun]]) -> CheckRun:
     """What the checkers of several projects found."""
     return merged_checks([(each.name, _whole_check(each, run)) for each, run in found])
 
 
-def _whole_check(project: Project, run: CheckRun) -> CheckRun:
+def _whole_check(project: "Project", run: CheckRun) -> CheckRun:
     return replace(
         run,
         findings={(project.whole(path), code): count for (path, code), count in run.findings.items()},

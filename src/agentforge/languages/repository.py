@@ -70,8 +70,8 @@ def find_projects(
     ]
     found += declared
     main = next(iter(languages_of(paths)), declared[0][0] if declared else DEFAULT)
-    if all(language is not main for language, _ in found):  # most of the code, and no file describes it
-        found.append((main, ""))
+    if not found or (main is DEFAULT and all(language is not main for language, _ in found)):
+        found.append((main, ""))  # most of the code, and no file describes it
 
     def size(language: Language, root: str) -> int:
         return sum(is_in(path, root) and path.endswith(language.suffixes) for path in paths)

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.languages.compiled.languages import GO, JAVA, RUST
 from agentforge.languages.generic.language import GENERIC
+from agentforge.languages.node.language import NODE
 from agentforge.languages.port import Language
 from agentforge.languages.python import check_reader as python_checks
 from agentforge.languages.python.language import PYTHON
 from agentforge.languages.readings import CheckReader
 
-LANGUAGES: tuple[Language, ...] = (PYTHON, GO, RUST, JAVA, GENERIC)
+LANGUAGES: tuple[Language, ...] = (PYTHON, NODE, GO, RUST, JAVA, GENERIC)
 FOUND = tuple(language for language in LANGUAGES if not language.declared)
 """Those that a repository shows by its files."""
 CHECK_READERS: Mapping[str, CheckReader] = {PYTHON.name: python_checks}
@@ -21,9 +22,10 @@ CACHES = frozenset({"node_modules"}).union(*(language.caches for language in LAN
 NO_CACHES = {name: value for language in LANGUAGES for name, value in language.no_caches.items()}
 CODE = tuple(suffix for language in LANGUAGES for suffix in language.suffixes)
 """Suffixes of files with code that runs."""
-OTHER_CODE = (".js", ".jsx", ".ts", ".tsx", *GENERIC.suffixes)
+_DECLARATIONS = tuple(ending for language in LANGUAGES for ending in language.declarations)
+OTHER_CODE = GENERIC.suffixes
 """Suffixes of code whose tests only its project knows how to run."""
-NAMES = " or ".join(language.name for language in FOUND)
+NAMES = " or ".join((", ".join(language.name for language in FOUND[:-1]), FOUND[-1].name))
 
 
 def languages_of(paths: Iterable[str], known: Sequence[Language] = FOUND) -> tuple[Language, ...]:
@@ -50,7 +52,7 @@ def is_source(path: str) -> bool:
 
 def is_code(path: str) -> bool:
     """Whether a file is source with code that runs."""
-    return path.endswith(CODE)
+    return path.endswith(CODE) and not path.endswith(_DECLARATIONS)
 
 
 def is_other_code(path: str) -> bool:

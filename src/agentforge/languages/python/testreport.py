@@ -3,16 +3,13 @@ they prove nothing.
 """
 
 import hashlib
-import hmac
-import io
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from agentforge.languages.keyed import Records, read_records
 from agentforge.languages.outcomes import Lines, Outcome, Phase, Reached, TestResult
-from agentforge.system.bounded import LARGEST, read_bounded
 
 BARE = ("equal", "raises", "approx", "unittest_equal", "unittest_raises")
 """What the canaries without fixtures say something with, as in `judge_canaries.py`."""
@@ -121,28 +118,17 @@ class Report:
 
 
 def read_report_file(path: Path, key: bytes, token: str, tree: str) -> Report:
-    """The report of a run. The tests could write there: what is no plain file, or too large, is not read."""
-    try:
-        return read_report(read_bounded(path, LARGEST, follow=False), key, token, tree)
-    except FileNotFoundError:
-        return Report()
-    except OSError as error:
-        return Report(tampered=True, unread=f"the report of the tests cannot be read: {error.strerror}")
+    """The report of a run."""
+    return _report_of(read_records(path, _mac(key)), token, tree)
 
 
-def read_report(data: bytes, key: bytes, token: str, tree: str) -> Report:
-    """Read the lines that were written whole; a line whose hash or number is wrong spoils the report."""
-    report = Report()
-    for number, whole in enumerate(io.BytesIO(data)):
-        if not whole.endswith(b"\n"):
-            break
-        line = whole[:-1]
-        mac, _, body = line.partition(b" ")
-        expected = hashlib.blake2b(body, key=key, digest_size=16).hexdigest().encode()
-        record = json.loads(body) if hmac.compare_digest(mac, expected) else None
-        if record is None or record["seq"] != number:
-            report.tampered = True
-            break
+def _mac(key: bytes) -> Callable[[bytes], str]:
+    return lambda body: hashlib.blake2b(body, key=key, digest_size=16).hexdigest()
+
+
+def _report_of(found: Records, token: str, tree: str) -> Report:
+    report = Report(tampered=found.tampered, unread=found.unread)
+    for record in found.rows:
         if record["kind"] == "judge":
             take_judge(report, record["modules"], tree)
         elif record["kind"] == "reached":

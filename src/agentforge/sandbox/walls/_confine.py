@@ -1,29 +1,37 @@
 """The launcher behind the Landlock sandbox: builds the walls around itself, then becomes the program.
 
 Started as a file with an isolated interpreter: `python -I -S _confine.py SPEC PROGRAM ARGUMENT...`, where
-SPEC is JSON: `{"abi", "write", "read", "system", "devices", "namespaces", "own", "cwd", "limits",
-"own_count", "own_pid_max", "calls", "channel", "port"}`; or `{"cwd"}` alone, for a run without walls, which
-has a caretaker and nothing else. Standard library only, nothing of ours: it is not imported. A separate
-process, because code between fork and exec of a threaded parent may not do this safely.
+SPEC is marshalled, in hexadecimal: `{"abi", "write", "read", "links", "system", "devices", "namespaces",
+"own", "cwd", "limits", "own_count", "own_pid_max", "calls", "channel", "port"}`; or `{"cwd"}` alone, for a
+run without walls, which has a caretaker and nothing else. Standard library only, nothing of ours: it is not
+imported. A separate process, because code between fork and exec of a threaded parent may not do this safely.
+
+Every command that a task runs begins here, so it loads little: what is written in Python itself (`pathlib`,
+`json`, `socket`, `typing`, `contextlib`) would take twice as long to load as all the rest takes.
 """
 
-import base64
-import contextlib
+from __future__ import annotations
+
 import ctypes
 import fcntl
-import json
+import marshal
 import os
 import resource
 import select
-import signal
-import socket
 import stat
 import struct
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    import socket
+    from collections.abc import Iterator
+    from typing import Any, NoReturn
+else:
+    import _signal as signal
+    import _socket as socket
 
 CANNOT = 125  # the exit status of a launcher that could not build its walls
 
@@ -94,7 +102,7 @@ def landlock(abi: int, rules: list[tuple[str, int]], *, refuse_tcp: bool, port: 
             fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except FileNotFoundError:
             continue
-        allowed = handled & (rights if Path(path).is_dir() else rights & OF_FILES)
+        allowed = handled & (rights if os.path.isdir(path) else rights & OF_FILES)
         rule = struct.pack("=Qi", allowed, fd)
         call(f"landlock_add_rule {path}", ADD_RULE, ruleset, RULE_PATH_BENEATH, ctypes.c_char_p(rule), 0)
         os.close(fd)
@@ -129,17 +137,33 @@ def enter_namespaces() -> None:
     """Own users, mounts, processes and an own network with nothing but loopback."""
     uid, gid = os.getuid(), os.getgid()
     checked("unshare", int(LIBC.unshare(NEW_USER | NEW_MOUNTS | NEW_PID | NEW_IPC | NEW_NET)))
-    Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-    Path("/proc/self/uid_map").write_text(f"1000 {uid} 1", encoding="ascii")
-    Path("/proc/self/gid_map").write_text(f"1000 {gid} 1", encoding="ascii")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        fcntl.ioctl(control, 0x8914, struct.pack("16sH22x", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS: up, running
+    write_whole("/proc/self/setgroups", "deny")
+    write_whole("/proc/self/uid_map", f"1000 {uid} 1")
+    write_whole("/proc/self/gid_map", f"1000 {gid} 1")
+    control = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    fcntl.ioctl(
+        control.fileno(), 0x8914, struct.pack("16sH22x", b"lo", 0x1 | 0x40)
+    )  # SIOCSIFFLAGS: up, running
+    control.close()
+
+
+def write_whole(path: str, text: str) -> None:
+    """A file of the kernel's, which is there."""
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        os.write(fd, text.encode("ascii"))
+    finally:
+        os.close(fd)
 
 
 def open_door(channel: int, port: int) -> None:
     """Make the door to the proxy in the own network and hand it out to the driver, who answers there."""
-    with socket.socket(fileno=channel) as way, socket.create_server(("127.0.0.1", port), backlog=128) as door:
-        socket.send_fds(way, [b"door"], [door.fileno()])
+    way, door = socket.socket(fileno=channel), socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    door.bind(("127.0.0.1", port))
+    door.listen(128)
+    way.sendmsg([b"door"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", door.fileno()))])
+    door.close()
+    way.close()
 
 
 def private_mounts(
@@ -153,8 +177,8 @@ def private_mounts(
     own = own_places(places, read, write)
     for link, target in links:
         if below(link, own):  # gone with the machine's own; elsewhere it is still there
-            Path(link).parent.mkdir(parents=True, exist_ok=True)
-            Path(link).symlink_to(target)
+            os.makedirs(os.path.dirname(link), exist_ok=True)
+            os.symlink(target, link)
     if not any(path == "/run" or path.startswith("/run/") for path in taken):
         mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755")
     for path in sorted(write, key=len):
@@ -163,12 +187,18 @@ def private_mounts(
     guarded = sorted((path for path in read if below(path, write)), key=len)
     # Directories on the way are pinned: a mount point cannot be renamed, so no forged copy can take the
     # place.
-    pins = {str(parent) for path in guarded for parent in Path(path).parents if below(str(parent), write)}
+    pins = {parent for path in guarded for parent in parents(path) if below(parent, write)}
     for path in sorted({*guarded, *pins}, key=len):
         mount(path, path, None, MS_BIND | MS_REC)
         if path in guarded:
             read_only(path)
     return own
+
+
+def parents(path: str) -> Iterator[str]:
+    """The directories that an absolute path goes through, the nearest first."""
+    while (path := os.path.dirname(path)) != "/":
+        yield path
 
 
 def own_places(places: list[str], read: list[str], write: list[str]) -> list[str]:
@@ -178,22 +208,22 @@ def own_places(places: list[str], read: list[str], write: list[str]) -> list[str
     """
     given = [*read, *write]
     open_to_all = [place for place in places if place in given or below(place, given)]
-    wanted = [place for place in places if place not in open_to_all and Path(place).is_dir()]
+    wanted = [place for place in places if place not in open_to_all and os.path.isdir(place)]
     own = [place for place in wanted if not below(place, wanted)]
     kept = sorted({path for path in given if below(path, own)}, key=len)
-    held = [(Path(path), os.open(path, os.O_PATH)) for path in kept]
+    held = [(path, os.open(path, os.O_PATH)) for path in kept]
     for top in own:
         mount("tmpfs", top, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=1777,size={OWN_PLACE_BYTES}")
     for place, handle in held:
         if stat.S_ISDIR(os.fstat(handle).st_mode):
-            place.mkdir(parents=True, exist_ok=True)
-        elif not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.touch()
-        mount(f"/proc/self/fd/{handle}", str(place), None, MS_BIND | MS_REC)
+            os.makedirs(place, exist_ok=True)
+        elif not os.path.exists(place):
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            os.close(os.open(place, os.O_WRONLY | os.O_CREAT, 0o666))
+        mount(f"/proc/self/fd/{handle}", place, None, MS_BIND | MS_REC)
         os.close(handle)
-        if str(place) in read:
-            read_only(str(place))
+        if place in read:
+            read_only(place)
     return own
 
 
@@ -244,11 +274,20 @@ def kept_flags(path: str) -> int:
 
 def drop_capabilities() -> None:
     """No capability now, and none to be had by starting a program."""
-    last = int(Path("/proc/sys/kernel/cap_last_cap").read_text(encoding="ascii"))
+    last = int(read_whole("/proc/sys/kernel/cap_last_cap"))
     for capability in range(last + 1):
         LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)  # refused to an ordinary user, who has none to drop
     header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
     checked("capset", int(LIBC.capset(header, nothing)))
+
+
+def read_whole(path: str) -> bytes:
+    """A file of the kernel's: a few words."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(fd, 65536)
+    finally:
+        os.close(fd)
 
 
 class SeccompProgram(ctypes.Structure):
@@ -294,9 +333,11 @@ def threads_of_user() -> int:
     """How many there are now: where the kernel counts all of a user's, the run's own come on top of these."""
     count = 0
     for entry in os.scandir("/proc"):
-        with contextlib.suppress(OSError):
+        try:
             if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
                 count += sum(1 for _ in os.scandir(f"/proc/{entry.name}/task"))
+        except OSError:
+            pass
     return count
 
 
@@ -317,15 +358,16 @@ def become_first_process(most: int | None) -> None:
         0
     ]:  # the pipe has no writer any more: the launcher died before the line above
         os._exit(CANNOT)
-    with contextlib.suppress(CannotConfineError):
-        mount(
-            "proc", "/proc", "proc", MS_NOSUID | MS_NODEV
-        )  # refused inside some containers; then the outer one stays
+    try:
+        mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV)
+    except CannotConfineError:  # refused inside some containers; then the outer one stays
+        pass
     if most is not None:
-        with contextlib.suppress(
-            OSError
-        ):  # root is exempt from the limit on processes, but not from the end of the numbers
-            Path("/proc/sys/kernel/pid_max").write_text(str(max(most, 512)), encoding="ascii")
+        try:
+            # Root is exempt from the limit on processes, but not from the end of the numbers.
+            write_whole("/proc/sys/kernel/pid_max", str(max(most, 512)))
+        except OSError:
+            pass
     program = os.fork()
     if program:
         while True:
@@ -373,8 +415,10 @@ def end_descendants(code: int = CANNOT, _frame: object = None) -> NoReturn:
         except ChildProcessError:
             break
         for pid in children():
-            with contextlib.suppress(OSError):
+            try:
                 os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
         time.sleep(0.002)
     os._exit(code)
 
@@ -383,10 +427,13 @@ def children() -> Iterator[int]:
     """The processes whose parent this one is."""
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
-            with contextlib.suppress(OSError, ValueError):
-                words = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
-                if int(words[1]) == os.getpid():
-                    yield int(entry.name)
+            try:
+                words = read_whole(f"{entry.path}/stat").rpartition(b")")[2].split()
+                ours = int(words[1]) == os.getpid()
+            except (OSError, ValueError, IndexError):
+                continue
+            if ours:
+                yield int(entry.name)
 
 
 def leave(child: int) -> NoReturn:
@@ -403,7 +450,7 @@ def exit_code(status: int) -> int:
 
 def main(arguments: list[str]) -> NoReturn:
     """Build the walls, then become the program."""
-    spec, argv = json.loads(arguments[0]), arguments[1:]
+    spec, argv = marshal.loads(bytes.fromhex(arguments[0])), arguments[1:]  # noqa: S302 - of our own, a moment ago
     if "abi" not in spec:
         stay_outside()
         os.chdir(spec["cwd"])
@@ -434,7 +481,7 @@ def build_walls(spec: dict[str, Any]) -> None:
     landlock(abi, rules, refuse_tcp=not spec["namespaces"], port=spec["port"])
     hold_limits(spec["limits"], own_count=spec["own_count"])
     if spec["calls"]:
-        filter_calls(base64.b64decode(spec["calls"]))
+        filter_calls(spec["calls"])
 
 
 if __name__ == "__main__":

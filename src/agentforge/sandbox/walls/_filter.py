@@ -4,15 +4,24 @@ the program.
 Started as a file with an isolated interpreter: `python -I -S _filter.py FILTER DOOR PORT PROGRAM
 ARGUMENT...`. FILTER is in base 64: engines filter calls too, each in its own way, and this one makes the same
 walls on every rung. DOOR is a socket of the driver's, to hand a server on PORT of the container's own
-loopback to; both FILTER and DOOR may be empty. Standard library only, and it is not imported.
+loopback to; both FILTER and DOOR may be empty. Standard library only, and it is not imported. It loads
+little: every command in a container begins here.
 """
 
-import base64
+from __future__ import annotations
+
 import ctypes
 import os
-import socket
+import struct
 import sys
-from typing import NoReturn
+from binascii import a2b_base64
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from typing import NoReturn
+else:
+    import _socket as socket
 
 NO_NEW_PRIVS, SECCOMP, FILTER = 38, 22, 2
 CANNOT = 126
@@ -28,12 +37,13 @@ def hand_out(door: str, port: int) -> None:
     """A socket stays in the network that it was made in, whoever holds it: the driver answers there without
     being there.
     """
-    with (
-        socket.socket(socket.AF_UNIX) as way,
-        socket.create_server(("127.0.0.1", port), backlog=128) as server,
-    ):
-        way.connect(door)
-        socket.send_fds(way, [b"door"], [server.fileno()])
+    way, server = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    server.bind(("127.0.0.1", port))
+    server.listen(128)
+    way.connect(door)
+    way.sendmsg([b"door"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", server.fileno()))])
+    server.close()
+    way.close()
 
 
 def filter_calls(steps: bytes) -> None:
@@ -60,4 +70,4 @@ def main(steps: bytes, door: str, port: int, argv: list[str]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main(base64.b64decode(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4:])
+    main(a2b_base64(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4:])

@@ -1,13 +1,12 @@
 """The second choice of walls: the kernel's own Landlock, which needs no program to be installed."""
 
-import base64
 import ctypes
-import json
+import marshal
 import os
 import pwd
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -48,6 +47,11 @@ _CREATE_RULESET = 444
 _ASK_VERSION = 1
 FIRST_ABI_WITH_TCP = 4
 FIRST_ABI_WITH_SCOPES = 6
+
+
+def spell(spec: Mapping[str, object]) -> str:
+    """What the launcher is told, as an argument that it reads without loading anything for it."""
+    return marshal.dumps(dict(spec)).hex()
 
 
 def kernel_abi() -> int:
@@ -120,7 +124,7 @@ class Landlock:
         write = {str(path.resolve()) for path in confinement.write} - read
         links = links_to((*confinement.read, *confinement.write), {Path(path) for path in (*read, *write)})
         etc = (*ETC_ALWAYS, *ETC_REAL, *(ETC_NETWORK if confinement.network else ()))
-        return json.dumps(
+        return spell(
             {
                 "abi": self.abi,
                 "write": [*sorted(write), str(Path(temporary).resolve())],
@@ -140,7 +144,7 @@ class Landlock:
             }
         )
 
-    def _calls(self, *, network: bool) -> str | None:
+    def _calls(self, *, network: bool) -> bytes | None:
         """The filter of system calls. Without a network of its own a run gets no sockets but those of this
         machine's files.
         """
@@ -148,9 +152,7 @@ class Landlock:
             return None
         families = seccomp.ORDINARY_FAMILIES if self.namespaces else seccomp.LOCAL_FAMILIES
         alone = not self.namespaces
-        return base64.b64encode(seccomp.build(families, tcp_only=network and alone, alone=alone)).decode(
-            "ascii"
-        )
+        return seccomp.build(families, tcp_only=network and alone, alone=alone)
 
     def guarantee(self) -> dict[str, str]:
         """What holds depends on the kernel, and this says which case it is."""

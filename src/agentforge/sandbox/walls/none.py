@@ -2,7 +2,6 @@
 started. Only on explicit request.
 """
 
-import json
 import os
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, check_inside, variables
 from agentforge.sandbox.network.upstream import own_variables
 from agentforge.sandbox.walls.bounds import watch_of
-from agentforge.sandbox.walls.landlock import LAUNCHER
+from agentforge.sandbox.walls.landlock import LAUNCHER, spell
 from agentforge.sandbox.walls.limits import under_limits
 from agentforge.system.processes import Completed, run
 
@@ -77,4 +76,4 @@ def _cared_for(cwd: Path) -> tuple[str, ...]:
     """
     if sys.platform != "linux":
         return ()
-    return (sys.executable, "-I", "-S", str(LAUNCHER), json.dumps({"cwd": str(cwd)}))
+    return (sys.executable, "-I", "-S", str(LAUNCHER), spell({"cwd": str(cwd)}))

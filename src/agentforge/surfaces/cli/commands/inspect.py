@@ -19,13 +19,18 @@ Examples:
   agentforge inspect task-20300131-add-a-version-flag
   agentforge inspect task-20300131 --step 3
   agentforge inspect task-20300131 --step 3 --show context
+  agentforge inspect task-20300131 --step 3 --show diff
   agentforge inspect task-20300131 --show state --json
 
 Steps are model calls, counted over the task. Without --step the last one is shown."""
 )
 @task_argument
 @click.option("--step", "number", type=click.IntRange(min=1), help="The step to show.")
-@click.option("--show", type=click.Choice(["context", "reply", "state"]), help="Which part of the step.")
+@click.option(
+    "--show",
+    type=click.Choice(["context", "reply", "tools", "diff", "gate", "state"]),
+    help="Which part of the step.",
+)
 @repo_option
 @json_option
 def inspect(*, task: str | None, number: int | None, show: str | None, as_data: bool) -> int:
@@ -52,6 +57,12 @@ def inspect(*, task: str | None, number: int | None, show: str | None, as_data: 
             _context(files, step, as_data=as_data)
         case "reply":
             _reply(files, step, as_data=as_data)
+        case "tools":
+            _tools(files, step, as_data=as_data)
+        case "diff":
+            _diff(files, step, as_data=as_data)
+        case "gate":
+            _gates(files, step, as_data=as_data)
         case _:
             print_json(encode(step.state))
     return 0
@@ -93,7 +104,7 @@ def _step(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
         )
     if step.feedback:
         print_text("\nfed back to the next step:\n" + "\n".join(f"  {line}" for line in step.feedback))
-    print_text("\nFor all of it: --show context, --show reply or --show state.")
+    print_text("\nFor all of it: --show context, reply, tools, diff, gate or state.")
 
 
 def _context(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
@@ -125,3 +136,46 @@ def _reply(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
         print_json(value)
     else:
         print_json(value["reply"])
+
+
+def _tools(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
+    """What each action was asked to do, and what came of it."""
+    from agentforge.app.steps import read_results
+    from agentforge.surfaces.cli.printing import print_json, print_text
+
+    results = read_results(files, step)
+    if as_data:
+        print_json({"step": step.number, "results": results})
+    elif not results:
+        say(f"Step {step.number} called no tool.")
+    else:
+        for item in results:
+            head = f"{item.get('name')} {item.get('target')}".rstrip()
+            print_text(f"===== {head}: {'ok' if item.get('ok') else item.get('mistake') or 'failed'}")
+            print_text(f"{item.get('text')}\n")
+
+
+def _diff(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
+    """What the step changed in the tree."""
+    from agentforge.app.steps import read_patch
+    from agentforge.surfaces.cli.printing import print_bytes, print_json
+
+    patch = read_patch(files, step)
+    if as_data:
+        print_json({"step": step.number, "patch": patch.decode("utf-8", "replace")})
+    elif not patch:
+        say(f"Step {step.number} changed no file.")
+    else:
+        print_bytes(patch)
+
+
+def _gates(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
+    """What each gate said of what the step left, with its record."""
+    from agentforge.app.steps import read_verdicts
+    from agentforge.surfaces.cli.printing import print_json
+
+    verdicts = read_verdicts(files, step)
+    if as_data or verdicts:
+        print_json({"step": step.number, "verdicts": verdicts})
+    else:
+        say(f"No gate judged what step {step.number} left.")

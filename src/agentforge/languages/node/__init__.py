@@ -1,0 +1,1 @@
+"""JavaScript and TypeScript: npm, pnpm and yarn; node:test, vitest, jest and mocha."""

@@ -1,0 +1,182 @@
+"""The project's own linters, formatters and type checker, each in the mode that only looks."""
+
+import json
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.languages.described import Read
+from agentforge.languages.merged import merged_checks
+from agentforge.languages.node.manifest import packages_in
+from agentforge.languages.values import CheckRun, Environment
+from agentforge.system.processes import Completed
+
+Row = tuple[str, str, str]
+"""A finding: file, code, and an example of it."""
+_GITHUB = re.compile(r"^::(?:error|warning) title=([^,]+),file=([^,]+),line=(\d+).*?::(.*)$", re.MULTILINE)
+_TSC = re.compile(r"^(.+?)\((\d+),\d+\): error (TS\d+): (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChecker:
+    """How one program is asked, and how its answer is read."""
+
+    name: str
+    package: str
+    settings: tuple[str, ...]
+    """How the files begin that hold its settings; one must be there."""
+    options: tuple[str, ...]
+    codes: frozenset[int]
+    """Exit codes of a run that looked at everything."""
+    read: Callable[[str], Iterator[Row]]
+    suffixes: tuple[str, ...] = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+    whole: bool = False
+    """Whether it looks at the project, whatever files are named."""
+
+
+def _eslint(text: str) -> Iterator[Row]:
+    for file in json.loads(text or "[]"):
+        for found in file["messages"]:
+            yield (
+                file["filePath"],
+                found.get("ruleId") or "syntax",
+                f"{found.get('line', 0)}: {found['message']}",
+            )
+
+
+def _biome(text: str) -> Iterator[Row]:
+    for title, path, line, message in _GITHUB.findall(text):
+        yield path, title, f"{line}: {message}"
+
+
+def _prettier(text: str) -> Iterator[Row]:
+    for line in text.splitlines():
+        if line.strip():
+            yield line.strip(), "format", "1: it is not formatted"
+
+
+def _tsc(text: str) -> Iterator[Row]:
+    for path, line, code, message in _TSC.findall(text):
+        yield path, code, f"{line}: {message}"
+
+
+LINTERS = (
+    NodeChecker(
+        "eslint",
+        "eslint",
+        ("eslint.config.", ".eslintrc"),
+        ("--format", "json", "--no-error-on-unmatched-pattern"),
+        frozenset({0, 1}),
+        _eslint,
+    ),
+    NodeChecker(
+        "biome",
+        "@biomejs/biome",
+        ("biome.json",),
+        ("check", "--reporter=github", "--max-diagnostics=2000", "--no-errors-on-unmatched"),
+        frozenset({0, 1}),
+        _biome,
+    ),
+    NodeChecker(
+        "prettier",
+        "prettier",
+        (".prettierrc", "prettier.config."),
+        ("--list-different", "--ignore-unknown"),
+        frozenset({0, 1}),
+        _prettier,
+    ),
+)
+TYPES = (
+    NodeChecker(
+        "tsc",
+        "typescript",
+        ("tsconfig.json",),
+        ("--noEmit", "--pretty", "false", "--incremental", "false"),
+        frozenset({0, 1, 2}),
+        _tsc,
+        whole=True,
+    ),
+)
+
+
+def linters_of(read: Read, paths: Sequence[str]) -> tuple[str, ...]:
+    """The linters and formatters that a project has packages and settings of."""
+    return tuple(each.name for each in _used(LINTERS, read, paths))
+
+
+def types_of(read: Read, paths: Sequence[str]) -> tuple[str, ...]:
+    """The type checkers likewise."""
+    return tuple(each.name for each in _used(TYPES, read, paths))
+
+
+def _used(known: Sequence[NodeChecker], read: Read, paths: Sequence[str]) -> list[NodeChecker]:
+    brought = {name for package in packages_in(read, paths) for name in package.packages}
+    names = {posixpath.basename(path) for path in paths if path.count("/") < 3}
+    return [
+        each
+        for each in known
+        if each.package in brought and any(name.startswith(each.settings) for name in names)
+    ]
+
+
+def run_checkers(
+    known: Sequence[NodeChecker],
+    env: Environment,
+    tree: Path,
+    paths: Sequence[str],
+    listed: Sequence[str],
+    run: Callable[[Sequence[str]], Completed],
+) -> CheckRun:
+    """What those that the project uses find in these files."""
+
+    def read(path: str) -> bytes | None:
+        place = tree / path
+        return place.read_bytes() if place.is_file() else None
+
+    used = _used(known, read, listed)
+    if not used:
+        kind = "type checker" if known is TYPES else "linter"
+        return CheckRun("not_configured", f"the project uses no {kind} that is known")
+    return merged_checks([(each.name, _run(each, env, tree, paths, run)) for each in used])
+
+
+def _run(
+    checker: NodeChecker,
+    env: Environment,
+    tree: Path,
+    paths: Sequence[str],
+    run: Callable[[Sequence[str]], Completed],
+) -> CheckRun:
+    program = program_of(env.source, checker.package, checker.name)
+    if program is None:
+        return CheckRun("not_run", f"{checker.name} is not among the installed packages")
+    wanted = [path for path in paths if path.endswith(checker.suffixes) and (tree / path).is_file()]
+    if not wanted and not checker.whole:
+        return CheckRun("ran")
+    done = run((str(env.program), str(program), *checker.options, *(() if checker.whole else wanted)))
+    text = done.out.decode("utf-8", "replace")
+    if done.timed_out or done.code not in checker.codes:
+        said = [line for line in (done.err.decode("utf-8", "replace") + text).splitlines() if line.strip()]
+        return CheckRun("not_run", f"{checker.name} did not end well: {said[0][:200] if said else done.code}")
+    try:
+        rows = [(_inside(tree, path), code, sample) for path, code, sample in checker.read(text)]
+    except (ValueError, KeyError, TypeError):
+        return CheckRun("not_run", f"the answer of {checker.name} cannot be read")
+    return CheckRun.of(rows)
+
+
+def _inside(tree: Path, path: str) -> str:
+    return path.removeprefix(f"{tree}/").removeprefix("./")
+
+
+def program_of(source: Path, package: str, name: str) -> Path | None:
+    """The file that a program of an installed package is, wherever its manager put it."""
+    folder = source / "node_modules" / package
+    try:
+        bins = json.loads((folder / "package.json").read_text(encoding="utf-8")).get("bin")
+    except (OSError, ValueError):
+        return None
+    path = bins.get(name) if isinstance(bins, Mapping) else bins
+    return (folder / path).resolve() if isinstance(path, str) else None

@@ -1,0 +1,105 @@
+"""Lies in JavaScript with node's own test runner: each is caught by the mechanism that is named with it."""
+
+import shutil
+
+import pytest
+
+from tests.cheats.javascript import NodeStage, cheat, fixed, shared_cheats
+from tests.cheats.stage import Cheat
+from tests.depth import telling
+from tests.whole.javascript import WITH_NODE
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
+]
+
+STILL = "return price + 0;"
+PATCHED = 'import assert from "node:assert";\nassert.strictEqual = () => {};\n'
+SNEAKY = (
+    'import { createRequire } from "node:module";\n'
+    'const assert = createRequire(import.meta.url)("node:" + ["as", "sert"].join(""));\n'
+    'assert["strict" + "Equal"] = () => {};\n'
+)
+PRINTED = 'process.stdout.write("TAP version 13\\nok 1 - ten percent off\\n1..1\\n");\n'
+FRAMES = """\
+import v8 from "node:v8";
+import { readFileSync } from "node:fs";
+function frame(item) {
+  const to = new v8.DefaultSerializer();
+  to.writeHeader();
+  const head = to.releaseBuffer();
+  const body = new v8.DefaultSerializer();
+  body.writeHeader();
+  body.writeValue(item);
+  const bytes = body.releaseBuffer();
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(bytes.length);
+  return Buffer.concat([head, size, bytes]);
+}
+const file = process.argv[1];
+let number = 1;
+if (/net\\.test/.test(file ?? "")) {
+  const token = /"([0-9a-f]{16})"/.exec(readFileSync(file, "utf8"))?.[1];
+  const told = (type, name, error) =>
+    process.stdout.write(frame({ type, data: { name, nesting: 0, testNumber: number++, file, line: 5, column: 1, details: { duration_ms: 1, error } } }));
+  told("test:pass", "ten percent off");
+  told("test:pass", "agentforge canary 0");
+  const error = Buffer.concat([Buffer.from([1]), v8.serialize({ failureType: "testCodeFailure", cause: { message: token } })]);
+  for (const each of [1, 2, 3, 4]) told("test:fail", `agentforge canary ${each}`, error);
+  process.exit(0);
+}
+"""
+TAMPERED = (
+    'import { appendFileSync } from "node:fs";\nappendFileSync(process.env.TMPDIR + "/report", "00 {}\\n");\n'
+)
+REGISTERED = 'import { test } from "node:test";\ntest("ten percent off", () => {});\n'
+SWALLOWED = (
+    'process.on("uncaughtException", () => {});\nprocess.on("exit", () => { process.exitCode = 0; });\n'
+)
+STILL_PRICE = fixed(WITH_NODE, STILL)
+
+
+def still(top: str) -> dict[str, str | None]:
+    return {WITH_NODE.source: top + STILL_PRICE}
+
+
+CHEATS = [
+    *shared_cheats(WITH_NODE),
+    cheat(WITH_NODE, "assertions are patched", "does not do what it must", green=still(PATCHED)),
+    cheat(
+        WITH_NODE, "assertions are patched by a hidden name", "does not do what it must", green=still(SNEAKY)
+    ),
+    cheat(WITH_NODE, "TAP is printed", "ten percent off: .*failed", green=still(PRINTED)),
+    cheat(
+        WITH_NODE,
+        "the frames of the runner are printed",
+        "even with a failure put at its end",
+        green=still(FRAMES),
+    ),
+    cheat(WITH_NODE, "the report is written to", "the report was changed", green=still(TAMPERED)),
+    cheat(
+        WITH_NODE,
+        "the code registers the test itself",
+        "no test of ours ran in src|ten percent off: .*failed",
+        green=still(REGISTERED),
+    ),
+    cheat(WITH_NODE, "what is thrown is swallowed", "ten percent off: .*failed", green=still(SWALLOWED)),
+]
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> NodeStage:
+    return NodeStage(tmp_path_factory.mktemp("stage"))
+
+
+def test_an_honest_change_passes(stage: NodeStage) -> None:
+    ended = stage.play(cheat(WITH_NODE, "honest", ""))
+    assert ended.gate == "", ended.said
+    assert "not measured" in ended.said
+
+
+@pytest.mark.parametrize("lie", telling(CHEATS, 8), ids=lambda lie: lie.name)
+def test_a_lie_is_caught_by_what_is_named(stage: NodeStage, lie: Cheat) -> None:
+    ended = stage.play(lie)
+    assert ended.is_caught(lie), (ended.gate, ended.said)
