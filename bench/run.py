@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentforge import __version__
+from bench.checks import measure_checks
 from bench.commands import Command, measure_commands
 from bench.hands import Compared, measure_patch, measure_search, measure_walls
 from bench.maps import measure_maps
@@ -52,6 +53,7 @@ def main() -> None:
         temporal = measure_temporal(place / "temporal")
         verdicts = list(measure_verdicts(place / "verdicts"))
         maps = list(measure_maps(place / "maps"))
+        checks = list(measure_checks(place / "checks"))
     tables = {
         "time per step": list(_time(windows)),
         "size per step": list(_size(windows)),
@@ -64,6 +66,7 @@ def main() -> None:
         "on a Temporal server": temporal,
         "a verdict": verdicts,
         "a ranked map": maps,
+        "checks on a large tree": checks,
         "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
         "a model call": [
             Row(each.name, "against the bare client", each.times, "x", each.goal)

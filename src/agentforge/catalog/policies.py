@@ -19,6 +19,7 @@ POLICIES = (
     "conventions",
     "delicate",
     "doubts",
+    "exits",
     "injections",
     "kinds",
     "modes",
