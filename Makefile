@@ -36,9 +36,9 @@ test: .venv/.ready ## Run every test (installs bubblewrap where it may)
 test-fast: .venv/.ready ## Run the tests of the inner loop
 	$(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not slow and not wide"
 
-wide: .venv/.ready ## Run what takes packages and toolchains of other languages: npm's registry is asked
+wide: .venv/.ready ## Run what takes released projects, or packages and toolchains of other languages, from their registries
 	@scripts/system-deps
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -rs -m wide -o timeout=1200
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -rs -m wide -o timeout=3600 $(TESTS)
 
 # Pass after pass, each with its own chance, until the time is over or something fails; what failed is kept in .hypothesis and tried first.
 fuzz: .venv/.ready ## Try the fuzzed laws for long: make fuzz MINUTES=10

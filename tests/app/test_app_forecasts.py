@@ -99,7 +99,10 @@ def test_nothing_configured_is_said_with_the_next_step(tmp_path: Path) -> None:
     found = check_models(models_config(tmp_path / "home", NOBODY))
     assert not found.can_answer
     assert found.rows[-1] == MachineCheck(
-        "models", "missing", "no model is configured", "Write `model: anthropic:NAME` into your config.yaml."
+        "models",
+        "missing",
+        "no model is configured",
+        "Run `agentforge setup`, or write `model: anthropic:NAME` into your config.yaml.",
     )
     assert found.probes == ()
 

@@ -263,6 +263,23 @@ def test_a_role_is_told_who_really_works_before_and_after_it_in_this_pipeline() 
     assert flow_of(line, reads, reads=True) == "You read the work of: software_architect.\n"
 
 
+def test_what_a_role_found_out_is_shown_to_whoever_works_next_if_no_stage_asks_for_it() -> None:
+    def given(pipeline: str, lane: str | None, name: str) -> tuple[str, ...]:
+        return CATALOG.resolve(pipeline, lane).pipeline().stage(name).requires
+
+    assert given("test", None, "red") == ("intake_record", "specification", "analysis")
+    assert "analysis" in given("fix", None, "green")
+    assert given("implement", "full", "red") == ("intake_record", "specification")
+    assert given("implement", "small", "red") == ("intake_record", "specification")
+    assert {"specification", "test_suite"} <= {*given("fix", None, "analyze")}  # what it cannot begin without
+
+
+def test_a_purpose_is_told_to_who_works_and_to_who_reads() -> None:
+    resolved = CATALOG.resolve("document")
+    for told in (resolved.prompt("deliver"), resolved.review_prompt("deliver", "reviewer")):
+        assert "In this task: documents are all that changes" in told
+
+
 def test_a_role_of_several_artifacts_is_told_what_is_judged_here() -> None:
     resolved = CATALOG.resolve("implement", "full")
     stages = {stage.name: stage for stage in resolved.pipeline().stages}

@@ -14,7 +14,7 @@ import pytest
 
 from agentforge.surfaces.cli.main import cli
 from agentforge.surfaces.cli.printing import safe
-from tests.project.texts import strings
+from tests.project.texts import nodes, strings
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src/agentforge"
@@ -25,6 +25,8 @@ INSTALLS = re.compile(
     r"\b(pip3?|pipx|uvx?|conda|poetry)\b.{0,20}\b(install|add|inject|sync)\b|\bagentforge(-pipeline)?\[",
     re.IGNORECASE,
 )
+NAMES_ONE = re.compile(r"\b(pip3?|pipx|uvx?|conda|poetry)\b|\bagentforge(-pipeline)?\[", re.IGNORECASE)
+"""What a module has that has such a sentence: most are not read any further."""
 OF_THE_PROJECT = {
     ("languages/python/detect.py", 'Write, say, `setup: ["pip install -e ."]`.'),
 }
@@ -33,6 +35,8 @@ OF_THE_PROJECT = {
 
 def hints(name: str, text: str) -> list[str]:
     """The sentences of a module that tell somebody to install something with a package manager of Python."""
+    if not NAMES_ONE.search(text):
+        return []
     found = [line.strip() for value in strings(ast.parse(text)) for line in value.splitlines()]
     return [line for line in found if INSTALLS.search(line) and (name, line) not in OF_THE_PROJECT]
 
@@ -71,17 +75,20 @@ def test_no_document_names_the_other_project_of_the_package_index() -> None:
 
 QUOTED = re.compile(r"`(agentforge [^`\n]*)`")
 LINES = re.compile(r"^\s+(agentforge [^\n]*)", re.MULTILINE)
+SPEAKS_OF_COMMANDS = re.compile(r"""agentforge |["']agentforge""")
 MADE_OF = ("command", "join")
 """Functions that make a command line of words."""
 
 
 def commands_in(text: str) -> Iterator[str]:
     """Every command line of ours that the sentences of a module can tell a person to type; `{}` for a value."""
+    if not SPEAKS_OF_COMMANDS.search(text):
+        return
     tree = ast.parse(text)
     for value in strings(tree):
         yield from QUOTED.findall(value)
         yield from LINES.findall(value)
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call) and _name(node.func) in MADE_OF and node.args:
             words = [
                 str(arg.value) if isinstance(arg, ast.Constant) else "{}"
@@ -175,6 +182,8 @@ OWN_NAME = "config.yaml"
 
 def unnamed_settings(text: str) -> list[str]:
     """The sentences of a module that speak of the user's settings and not in the words whose path is shown."""
+    if OWN_NAME not in text:
+        return []
     found = [OTHER_FILES.sub("", NAMED.sub("", value)) for value in strings(ast.parse(text))]
     return [value for value in found if OWN_NAME in value and value != OWN_NAME]
 

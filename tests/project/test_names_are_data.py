@@ -9,6 +9,7 @@ from typing import get_args
 from agentforge.catalog.load import OWN_CONTRACTS, Catalog
 from agentforge.core.machine import Point
 from agentforge.core.pipeline import GATE_NAMES, PARTS
+from tests.project.texts import nodes
 
 PACKAGE = Path(__file__).parents[2] / "src" / "agentforge"
 CATALOG = Catalog.packaged()
@@ -44,7 +45,7 @@ def spelled() -> tuple[tuple[str, str], ...]:
 def _spelled() -> Iterator[tuple[str, str]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in NAMES:
                 yield f"{name}:{node.lineno}", node.value
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.project.texts import nodes
+
 PACKAGE = Path(__file__).parents[2] / "src" / "agentforge"
 EXEMPT = (
     "languages/",
@@ -50,8 +52,8 @@ def _literals() -> Iterator[tuple[str, str]]:
         if name.startswith(EXEMPT):
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
+        said = {id(node.value) for node in nodes(tree) if isinstance(node, ast.Expr)}
+        for node in nodes(tree):
             if (
                 isinstance(node, ast.Constant)
                 and isinstance(node.value, str | bytes)

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tests.project.texts import nodes
+
 PACKAGE = Path(__file__).parents[2] / "src" / "agentforge"
 LATE_IMPORTS = {
     "__init__.py": "the Python API, each name of which is loaded when it is first used",
     "surfaces/cli/": "a command loads its work when it runs",
     "app/connection.py": "the extra `temporal`",
+    "languages/pattern_child.py": "the extra `patterns`",
     "app/hosting.py": "the extra `temporal`",
     "app/remote.py": "the extra `temporal`",
     "app/model_trial.py": "the extras of providers",
@@ -55,18 +58,18 @@ class Shape:
 @cache
 def shape(text: str) -> Shape:
     """Each module is parsed once for all checks."""
-    nodes = list(ast.walk(ast.parse(text)))
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    every = list(nodes(ast.parse(text)))
+    functions = [node for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    imports = [node for node in every if isinstance(node, ast.Import | ast.ImportFrom)]
     documentation = [
         node
-        for node in nodes
+        for node in every
         if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
     ]
     return Shape(
-        tuple(node.name for node in nodes if isinstance(node, ast.ClassDef)),
+        tuple(node.name for node in every if isinstance(node, ast.ClassDef)),
         any(
             function.lineno <= node.lineno <= (function.end_lineno or function.lineno)
             for function in functions

@@ -16,7 +16,7 @@ import click
 
 from agentforge.surfaces.cli.main import cli
 from agentforge.system import strict_yaml
-from tests.project.texts import docstrings, strings
+from tests.project.texts import docstrings, nodes, strings
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "agentforge"
@@ -49,6 +49,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "keep": ("app/settings.py",),
     "conformance": ("gates/conformance/declared.py",),
     "max_wait": ("app/settings.py",),
+    "questions": ("app/settings.py",),
 }
 """The modules that read a key of the settings, and the keys below it."""
 
@@ -78,7 +79,7 @@ def settings_keys() -> set[tuple[str, ...]]:
 def words_of(module: str) -> frozenset[str]:
     """Its literal texts, and the fields of its classes: a mapping may be read as one of these."""
     found = set()
-    for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
+    for node in nodes(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(node.value)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -159,7 +160,7 @@ def words_of_file(file: Path) -> frozenset[str]:
 
 def words(tree: ast.AST) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.Constant(value=str(text)):
                 found |= {word.partition("=")[0] for word in text.split()}

@@ -67,8 +67,14 @@ def finished_task(play: Play) -> dict[str, str]:
     return {**_newest(play), "p": "patch", "n": "1"}
 
 
+def designs(play: Play) -> None:
+    titles = ("net takes the discount off", "net takes the discount off, and no more than the price")
+    versions = [entry for title in titles for entry in (spec(title), approves("spec", SECURITY))]
+    play.person.scripted(intake(), analyze(), *versions)
+
+
 def designed_task(play: Play) -> dict[str, str]:
-    play.person.scripted(intake(), analyze(), spec(), approves("spec", SECURITY))
+    designs(play)
     finished(play.person.run("design", "net must take the discount off the price", "--json"))
     return _newest(play)
 
@@ -90,14 +96,36 @@ def registered(play: Play) -> dict[str, str]:
     return {}
 
 
+def presented_task(play: Play) -> dict[str, str]:
+    """A specification that waits for somebody's word."""
+    designs(play)
+    done = play.person.run("design", "net must take the discount off the price", "--iterate", "--json")
+    assert done.code == 3, done.said
+    return _newest(play)
+
+
+def violated(play: Play) -> dict[str, str]:
+    """The name of something that a check has found."""
+    swallows = "def part(shelf):\n    try:\n        return shelf[0]\n    except:\n        return 0\n"
+    settings = "conformance:\n  checks:\n    error-handling: {blocks: always}\n"
+    play.person.write({"path/part.py": swallows, ".agentforge/config/settings.yaml": settings})
+    play.person.git("add", "path", ".agentforge/config")
+    play.person.git("commit", "-q", "-m", "A violation")
+    name = str(play.person.run("check", "path", "--json").data["violations"][0]["id"])
+    return {"violation_id": name}
+
+
 MOMENTS: dict[str, Callable[[Play], dict[str, str]]] = {
     "nothing": lambda _: {},
     "finished": finished_task,
     "designed": designed_task,
     "waiting": waiting_task,
     "registered": registered,
+    "designed_anew": designed_task,
+    "presented": presented_task,
+    "violated": violated,
 }
-AFRESH = {"waiting"}
+AFRESH = {"waiting", "designed_anew", "presented"}
 """Moments that a line changes: each line has its own."""
 
 
@@ -110,6 +138,7 @@ def words_of(line: str, known: dict[str, str]) -> list[str]:
     line = re.sub(r"\{task_id\}|task-123(?:-[\w-]+)?|task-2025[\w-]+", task, line)
     for name, value in known.items():
         line = line.replace(f"{{{name}}}", value)
+    line = re.sub(r"V-[0-9a-f]{12}", known.get("violation_id", ""), line)
     line = re.sub(r"--step 23\b", "--step 1", line)
     return shlex.split(line)[1:]
 
@@ -126,12 +155,12 @@ def test_every_line_does_what_it_says(play: Play) -> None:
     prepared(play)
     known: dict[str, dict[str, str]] = {}
     for row in ROWS if SOAK else unlike(ROWS):
-        if row.get("follows") or "waits" in row:
+        if row.get("follows"):
             continue
         given = str(row.get("given", "nothing"))
         if given not in known or given in AFRESH:
             known[given] = MOMENTS[given](play)
-        asks_at_once(play)
+        (designs if row.get("model") == "designs" else asks_at_once)(play)
         _run(play, row, {**known[given], "path": str(play.top), "name": "design"})
 
 
@@ -144,6 +173,9 @@ def _run(play: Play, row: dict[str, Any], known: dict[str, str]) -> None:
         assert str(text) in done.out, f"{row['line']}\n{done.said}"
     for text in row.get("says_err", ()):
         assert str(text) in done.err, f"{row['line']}\n{done.said}"
+    if "status" in row:
+        found = play.person.run("status", known.get("task_id") or newest(play.top).name, "--json").data
+        assert found["state"] == row["status"], f"{row['line']}\n{found}"
     if "task" in row:
         top = play.top.parent / words[words.index("--repo") + 1] if "--repo" in words else play.top
         state: Any = strict_yaml.load((newest(top) / "state.yaml").read_text(), "state.yaml")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.whole.checkouts import Done, Person, git, make_repository
+from tests.whole.full_plays import READER, approves, blocks
 from tests.whole.plays import (
     BUILT,
     FIX,
@@ -101,6 +102,40 @@ def test_tests_of_a_specification_from_a_file_are_proved_to_fail_and_nothing_els
     assert play.person.run("verify", found["task_id"]).code == 0
 
 
+def labels(assertion: str) -> str:
+    return f"from shop.price import label\n\n\ndef test_five_has_its_currency() -> None:\n    {assertion}\n"
+
+
+def test_a_weak_test_of_what_is_there_is_refused_in_the_goal_test_until_it_notices_a_mistake(
+    play: Play,
+) -> None:
+    about = SPEC.replace("net takes the discount off", "label names the currency")
+    about = about.replace("net(100, 10) is 90", "label(5) is 5 EUR").replace("the discount is off", "a label")
+    (play.top.parent / "spec.yaml").write_text(about, encoding="utf-8")
+    suite = {
+        "test_files": [
+            {
+                "path": NEW_TEST,
+                "tests": [{"name": "test_five_has_its_currency", "requirement_ref": "REQ-001"}],
+            }
+        ]
+    }
+
+    def writes(assertion: str, *expects: str) -> dict[str, object]:
+        written = create(NEW_TEST, labels(assertion))
+        return say("red", written, artifacts={"test_suite": suite}, signal="success", expects=expects)
+
+    play.person.scripted(
+        analyze(),
+        writes("label(5)"),
+        writes('assert label(5) != "x"', "asserts nothing that could fail"),
+        writes('assert label(5) == "5 EUR"', "notices no mistake in the lines that it runs"),
+    )
+    found = finished(run(play, "test", "--spec", "../spec.yaml"))
+    assert found["cost"]["calls"] == 4
+    assert [change.path for change in play.person.changes(found["base"], found["branch"])] == [NEW_TEST]
+
+
 def test_documents_are_written_compared_with_the_code_and_code_stays_as_it_is(play: Play) -> None:
     report = {
         "delivery_report": {
@@ -123,16 +158,20 @@ def test_documents_are_written_compared_with_the_code_and_code_stays_as_it_is(pl
             create("docs/prices.md", "# Prices\n\nCall `net`.\n"),
             artifacts=report,
             signal="success",
-            expects=("edit_file",),
+            expects=("edit_file", "def net"),  # what is to be described is open before anybody asks
         ),
-        {
-            "stage": "deliver",
-            "role": "reviewer",
-            "reply": {
-                "artifacts": {"review": {"verdict": "approve", "summary": "as the code is"}},
-                "signal": "success",
-            },
-        },
+        blocks(
+            "deliver", READER, "It says nothing of percent.", expects=("held against the code", "def net")
+        ),
+        # The report may stay as it is: what was blocked is the document.
+        say(
+            "deliver",
+            edit("docs/prices.md", "Call `net`.", "Call `net(price, percent)`."),
+            artifacts=report,
+            signal="success",
+            expects=("It says nothing of percent", "Call `net`."),
+        ),
+        approves("deliver", READER),
     )
     done = play.person.run("document", "shop", "--model", f"scripted:{play.person.script}", "--json")
     found = finished(done)

@@ -387,10 +387,13 @@ def _working(
     parts = world.by_part(documents)
     named = texts(parts.get("requirements", {}), "files_to_modify")
     named += [str(item.get("path", "")) for item in objects(parts.get("tests", {}), "test_files")]
+    documents_only = _is_about_documents(state)
+    if documents_only:  # what is to be described, for whoever writes it and whoever compares
+        named += [str(item.get("path", "")) for item in objects(parts.get("analysis", {}), "impacted_files")]
     items: tuple[WorkingSetItem, ...] = ()
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
-    if not reads_change(state.stage, run):
+    if documents_only or not reads_change(state.stage, run):
         places = [*failing_places(world, state), *seeded(world, state, tuple(filter(None, named)))]
         items, left = merge(items, places, SEEDED, pinned)
     elif state.stage.makes("report"):
@@ -398,6 +401,12 @@ def _working(
     opened = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
     items, gone = merge_each(items, opened, pinned)
     return items, (*left, *gone)
+
+
+def _is_about_documents(state: RunView) -> bool:
+    """Whether the stage makes the report of a pipeline that changes no code: its role writes documents."""
+    stage = state.pipeline.stage(state.stage.name)
+    return stage.makes("report") and state.pipeline.contract_for("change") is None
 
 
 def _changelog_head(world: World, state: RunView) -> list[OpenedRange]:

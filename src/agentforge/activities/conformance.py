@@ -8,17 +8,21 @@ the base commit, whatever the role wrote since.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from agentforge.activities.world import World
 from agentforge.catalog.checks import Enforcement
+from agentforge.catalog.project_checks import ProjectCheck, read_project_checks
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView, State
 from agentforge.core.values import VIOLATION, CodeViolation
-from agentforge.gates.conformance.contents import content, examined, readings_of, tree_contents
+from agentforge.gates.conformance.confined import NO_CONSENT, confined_answer
+from agentforge.gates.conformance.contents import content, examined, readings_of, rules_in, tree_contents
 from agentforge.gates.conformance.declared import ProjectRules, declared
 from agentforge.gates.conformance.engine import CheckReport, CheckScope, examine
 from agentforge.gates.conformance.exemptions import EXEMPTIONS_FILE, Exemption, open_on, read_exemptions
 from agentforge.gates.conformance.findings import CodeFinding
+from agentforge.gates.conformance.project_rules import CommandAnswer, Source
 from agentforge.gates.conformance.weighing import Weighed, weighed
 
 IN_QUALITY = frozenset({"max-complexity", "no-duplicate-code"})
@@ -84,9 +88,13 @@ def tree_conformance(
 
     def report(of: str, wanted: frozenset[str]) -> CheckReport:
         contents = tree_contents(world.workspace.git, of)
-        readings = readings_of(contents, lambda path: content(world.workspace.git, contents[path]), kept)
-        scope = CheckScope(wanted & contents.keys(), enforcement, world.is_test(state))
-        return examine(readings, rules, scope)
+
+        def load(path: str) -> bytes | None:
+            return content(world.workspace.git, contents[path])
+
+        source = Source(contents, load, kept, partial(_run, world, state, of))
+        scope = CheckScope(wanted & contents.keys(), enforcement, world.is_test(state), source=source)
+        return examine(readings_of(contents, load, kept), rules, scope)
 
     before = world.once(
         "conformance",
@@ -170,13 +178,25 @@ def whole_report(world: World, state: State, tree: str, rules: ProjectRules) -> 
 
 def _all_rules(world: World, state: State) -> ProjectRules:
     git = world.workspace.git
-    return declared(world.settings, lambda name: git.read_blob(state.base_tree, name))
+    own = read_project_checks(rules_in(git, state.base_tree))
+    return declared(world.settings, lambda name: git.read_blob(state.base_tree, name), own)
 
 
 def _rules(world: World, state: State) -> ProjectRules:
     rules = _all_rules(world, state)
     kept = {name: check for name, check in rules.checks.items() if name not in IN_QUALITY}
     return replace(rules, checks=kept)
+
+
+def _run(world: World, state: State, tree: str, rule: ProjectCheck) -> CommandAnswer:
+    """A command of the project on a checkout of a tree, behind the walls, if a person has agreed to it."""
+    if not world.agreed(rule.digest):
+        return "", NO_CONSENT
+    place = world.workspace.pristine(tree, state.base_commit)
+    env = world.environment(state)
+    return confined_answer(
+        world.sandbox, rule, place, env.readable, world.language(state).projects.run_env(env, place)
+    )
 
 
 def _exemptions(world: World, state: State) -> list[Exemption]:

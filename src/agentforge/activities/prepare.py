@@ -178,9 +178,10 @@ def _goes_on(state: State) -> bool:
 
 def _cannot_run(what: str, run: CheckRun, check: CheckName) -> BaselineFailed:
     why = run.reason or "; ".join(run.missing.values())
-    sentence = f"The project uses {what} that cannot run: {why}."
+    sentence = f"The project uses {what} that cannot run: {why.rstrip('.')}."
     choices = (leave_out(check), "retry", "abort")
-    return BaselineFailed(sentence, "Fix it and retry, or leave it out; that is recorded.", choices)
+    step = f"Answer `{leave_out(check)}` to continue without it, on record; or fix it and retry."
+    return BaselineFailed(sentence, step, choices)
 
 
 def _lint_to_json(run: CheckRun) -> dict[str, Json]:

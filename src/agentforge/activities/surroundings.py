@@ -4,10 +4,12 @@ says, all of the base commit, so that the same step is shown the same again.
 
 import re
 import stat
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
 from agentforge.activities.world import World
+from agentforge.catalog.project_checks import CHECKS_FOLDER, read_project_checks
 from agentforge.context.assemble import OwnersWord
 from agentforge.context.code_index import is_test
 from agentforge.context.conventions import convention_files, reduced
@@ -16,7 +18,9 @@ from agentforge.context.past import LOOKED_AT, told_by_history
 from agentforge.context.ranking import Focus
 from agentforge.context.repository_map import repo_map
 from agentforge.context.seeds import Seeds, focus_of, seeds
+from agentforge.core.pipeline import Part
 from agentforge.core.state import RunView
+from agentforge.gates.conformance.contents import rules_in
 from agentforge.languages.symbols import find_symbol
 from agentforge.system.git.history import recent_commits
 from agentforge.system.secrets.redact import redact
@@ -123,6 +127,20 @@ def history(world: World, state: RunView) -> str:
     return world.once("history", state.base_commit, make=read)
 
 
+def _rules_in_words(world: World, state: RunView, parts: Sequence[Part]) -> list[OwnersWord]:
+    """The project's checks that no program can make: told to whoever makes a change, and to whoever judges
+    it. They are advice.
+    """
+    if not {"change", "tests", "review", "security"} & {*parts}:
+        return []
+    rules = read_project_checks(rules_in(world.workspace.git, state.base_tree)).values()
+    return [
+        OwnersWord(f"{CHECKS_FOLDER}{rule.check.name}.yaml", told, told)
+        for rule in rules
+        if rule.kind == "model" and (told := redact(f"- {rule.data['rule']} {rule.check.fix_hint}")[0])
+    ]
+
+
 def owners_words(world: World, state: RunView) -> tuple[OwnersWord, ...]:
     """What the owner's conventions, as the base commit has them, say about the work of this stage."""
     parts = tuple(part for product in state.stage.products if (part := product.part) is not None)
@@ -135,6 +153,7 @@ def owners_words(world: World, state: RunView) -> tuple[OwnersWord, ...]:
             for path in convention_files(world.code_index(state).files, about)
         }
         told = reduced(texts, parts)
-        return tuple(OwnersWord(path, told.get(path, ""), text) for path, text in texts.items())
+        words = [OwnersWord(path, told.get(path, ""), text) for path, text in texts.items()]
+        return (*words, *_rules_in_words(world, state, parts))
 
     return world.once("owner", state.base_tree, *parts, make=read)

@@ -118,6 +118,8 @@ class World:
     """What is known of source files by their content; None: each is read again."""
     kept_readings: KeptFacts | None = None
     """What checks read in source files, likewise."""
+    agreed: Callable[[str], bool] = lambda _: False
+    """Whether a person has agreed to a command that a check of the project runs."""
     weak_allowed: Callable[[], bool] = lambda: False
     """Whether a person said that code may run behind weak walls."""
     model_question: Callable[[], ModelQuestion | None] = lambda: None

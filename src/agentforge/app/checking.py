@@ -3,32 +3,43 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agentforge.app.settings import SETTINGS_FILE, check_settings, read_project_settings
+from agentforge.activities.task_permissions import project_of, sandbox_name
+from agentforge.app.settings import SETTINGS_FILE, check_settings, read_own_settings, read_project_settings
 from agentforge.app.violations import check_violation, open_exemptions, read_baseline, record, write_baseline
 from agentforge.app.working_files import FileVersion, files_of_commit, staged_files, working_files
+from agentforge.catalog.project_checks import CHECKS_FOLDER, ProjectCheck, read_project_checks
 from agentforge.core.errors import UsageError
+from agentforge.gates.conformance.confined import NO_CONSENT, confined_answer
 from agentforge.gates.conformance.contents import (
     MOST_COMPARED,
     copies_in,
     examined,
     readings_of,
+    rules_in,
     tree_contents,
 )
 from agentforge.gates.conformance.declared import ProjectRules, declared
 from agentforge.gates.conformance.engine import CheckReport, CheckResult, CheckScope, examine
-from agentforge.gates.conformance.exemptions import Exemption
+from agentforge.gates.conformance.exemptions import EXEMPTIONS_FILE, Exemption, read_exemptions
 from agentforge.gates.conformance.findings import CodeFinding
+from agentforge.gates.conformance.project_rules import CommandAnswer, RunCommand, Source, check_examples
 from agentforge.gates.conformance.weighing import Weighed, weighed
 from agentforge.languages.conformance import LANGUAGE_NAMES
 from agentforge.languages.described import Read
 from agentforge.languages.tests import looks_like_test
+from agentforge.languages.toolchains import find_toolchains, needs_here, readable, with_toolchains
+from agentforge.sandbox.walls.ladder import choose
 from agentforge.store.site import Site
 from agentforge.store.user.code_facts import KeptFacts
+from agentforge.store.user.consents import consent, consented
 from agentforge.system import strict_yaml
 from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
+from agentforge.system.files import make_own_directory
+from agentforge.system.git.repository import Git
 from agentforge.system.globs import glob, matches_any
 
 
@@ -42,6 +53,8 @@ class CheckRequest:
     """A commit: only what is new or worse since then counts."""
     staged: bool = False
     """What is staged, compared with the last commit."""
+    agree: bool = False
+    """Whether the person agrees to the commands of the project's checks, as they are now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +79,16 @@ class CheckOutcome:
 def check(site: Site, request: CheckRequest) -> CheckOutcome:
     """Runs every check that is configured, and keeps a record of each violation that it finds."""
     settings = _settings(site.project.top)
-    rules = declared(settings, _reader(site))
+    rules = _rules(site, settings)
+    check_examples(rules)
+    if request.agree:
+        _agree(site, rules)
     now = staged_files(site.git) if request.staged else working_files(site.git)
     base = _base(site, request)
     wanted = _wanted(site, request, now, base)
     is_test = tests_of(settings)
     with KeptFacts(site.home.check_readings) as kept:
-        after = _report(now, rules, wanted, is_test, kept)
+        after = _report(now, rules, wanted, is_test, kept, partial(_run, site))
         before = None if base is None else _report(base, rules, frozenset(base.contents), is_test, kept)
     baseline = read_baseline(site) if before is None else None
     exemptions = open_exemptions(site, site.clock())
@@ -98,6 +114,15 @@ def check(site: Site, request: CheckRequest) -> CheckOutcome:
     )
 
 
+def refuse_bad_rules(git: Git, commit: str, settings: Mapping[str, Any]) -> None:
+    """Refuses what a commit says about checks where it cannot be used: before a task costs anything."""
+    tree = git.tree_of(commit)
+    own = read_project_checks(rules_in(git, tree))
+    declared(settings, lambda path: git.read_blob(tree, path), own)
+    data = git.read_blob(tree, EXEMPTIONS_FILE)
+    read_exemptions((data or b"").decode("utf-8", "replace"))
+
+
 @dataclass(frozen=True, slots=True)
 class ListedCheck:
     """A check as `check --list` shows it."""
@@ -109,7 +134,7 @@ class ListedCheck:
 
 def list_checks(site: Site) -> list[ListedCheck]:
     """Every check with what it is checked by, and whether this project has declared what it needs."""
-    rules = declared(_settings(site.project.top), _reader(site))
+    rules = _rules(site, _settings(site.project.top))
     found = []
     for each in rules.checks.values():
         by = {name: each.checked_by.get("any", each.checked_by.get(name, "")) for name in LANGUAGE_NAMES}
@@ -121,7 +146,7 @@ def list_checks(site: Site) -> list[ListedCheck]:
 
 def set_baseline(site: Site) -> int:
     """Takes all that is found now as known; says how many findings that is."""
-    rules = declared(settings := _settings(site.project.top), _reader(site))
+    rules = _rules(site, settings := _settings(site.project.top))
     now = working_files(site.git)
     with KeptFacts(site.home.check_readings) as kept:
         report = _report(now, rules, frozenset(now.contents), tests_of(settings), kept)
@@ -140,12 +165,16 @@ def _report(
     wanted: frozenset[str],
     is_test: Callable[[str], bool],
     kept: KeptFacts,
+    run: RunCommand | None = None,
 ) -> CheckReport:
     readings = readings_of(files.contents, files.load, kept)
     whole = len(wanted & readings.keys()) == len(readings)
     near = readings if whole or len(readings) <= MOST_COMPARED else wanted & readings.keys()
     scope = CheckScope(
-        wanted & readings.keys(), is_test=is_test, copies=lambda: copies_in(near, files.load, is_test)
+        wanted & readings.keys(),
+        is_test=is_test,
+        copies=lambda: copies_in(near, files.load, is_test),
+        source=Source(files.contents, files.load, kept, run if files.on_disk else None),
     )
     return examine(readings, rules, scope)
 
@@ -201,6 +230,35 @@ def _place(site: Site, path: Path) -> str:
         raise UsageError(f"There is no {path}.", "Name a file or a folder that is there.")
     found = real.relative_to(top).as_posix()
     return "" if found == "." else found
+
+
+def _rules(site: Site, settings: Mapping[str, Any]) -> ProjectRules:
+    """What holds here, by the files on the disk."""
+    folder, texts = site.project.top / CHECKS_FOLDER, {}
+    for path in sorted(folder.glob("*.yaml")):
+        data = read_bounded(path, SETTINGS_BYTES, follow=False)
+        texts[f"{CHECKS_FOLDER}{path.name}"] = data.decode("utf-8", "replace")
+    return declared(settings, _reader(site), read_project_checks(texts))
+
+
+def _agree(site: Site, rules: ProjectRules) -> None:
+    """Remembers that this person agreed to each command, as it is: one that changes is asked about again."""
+    make_own_directory(site.home.path)
+    for rule in rules.own.values():
+        if rule.kind == "command":
+            consent(site.home, project_of(site), rule.digest, site.clock())
+
+
+def _run(site: Site, rule: ProjectCheck) -> CommandAnswer:
+    """A command of the project on the checkout as it is, which it can only read."""
+    if not consented(site.home, project_of(site), rule.digest):
+        return "", NO_CONSENT
+    _, own = read_own_settings(site.home.path / "config.yaml")
+    walls = choose(sandbox_name(own.sandbox or "auto"), own.container)
+    top = site.project.top
+    chains = find_toolchains(needs_here(top), os.environ, Path.home())
+    env = with_toolchains({"PATH": "/usr/local/bin:/usr/bin:/bin"}, chains)
+    return confined_answer(walls, rule, top, readable(chains), env)
 
 
 def _reader(site: Site) -> Read:

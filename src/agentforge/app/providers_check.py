@@ -105,6 +105,6 @@ def _nothing(
             "models",
             "missing",
             "no model is configured",
-            f"Write `model: {name}:NAME` into your config.yaml.",
+            f"Run `agentforge setup`, or write `model: {name}:NAME` into your config.yaml.",
         )
     ]

@@ -13,6 +13,7 @@ from typing import Any
 from agentforge.activities.code import CodeReader
 from agentforge.activities.task_permissions import check_walls, sandbox_name
 from agentforge.app.answering import TIERED, Answering
+from agentforge.app.checking import refuse_bad_rules
 from agentforge.app.composing import from_task
 from agentforge.app.fixing import derived_from_violation
 from agentforge.app.importing import (
@@ -30,6 +31,7 @@ from agentforge.app.suggestions import Suggestion
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
 from agentforge.app.watching import Watching
+from agentforge.catalog.degraded import degraded_rule
 from agentforge.catalog.ends import HANDED_IN_BY, Ends, reaches, required_from_outside
 from agentforge.catalog.extending import with_targets
 from agentforge.catalog.load import Catalog, ResolvedPipeline
@@ -126,6 +128,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     settings = read_settings(
         git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd
     )
+    refuse_bad_rules(git, base, settings.project)
     mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
     answering = Answering.of(site.home, settings, local_only=mode.local_only)
     answering.check()
@@ -193,6 +196,8 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
         given_tree=given_tree,
         deadline_s=options.deadline_s,
         max_wait_s=0 if options.no_wait else settings.own.max_wait_s,
+        questions=settings.own.question_rule(resolved.pipeline().name),
+        degraded=degraded_rule(),
         reworks=options.reworks or "",
         iterates=iterates,
         approves=approves,
@@ -368,7 +373,7 @@ def _about(site: Site, tree: str, path: str, options: StartOptions) -> str:
             "Commit it, or name a path that `git ls-files` shows.",
         )
     verb = (options.pipeline or "review").capitalize()
-    about = "the whole repository" if name == "." else name
+    about = "the whole repository" if name == "." else name if name in inside else f"{name}/"
     words = options.request.strip()
     return f"{verb} {about}: {words}" if words else f"{verb} {about}"
 

@@ -78,6 +78,7 @@ def make_world(
         cache=site.home.environments(site.git.top),
         kept_facts=KeptFacts(site.home.code_facts),
         kept_readings=KeptFacts(site.home.check_readings),
+        agreed=partial(consented, site.home, project_of(site)),
         created_at=journal.times.created_at,
         answered_at=lambda identity: dict(journal.times.answered).get(identity, ""),
         record=journal.advance,

@@ -11,7 +11,7 @@ from agentforge.catalog.policies import read_policy
 from agentforge.catalog.roles import Role
 from agentforge.catalog.summaries import template_text
 from agentforge.core.errors import UsageError
-from agentforge.core.pipeline import ARBITER, LANES, GateName, Part, stage_from_json
+from agentforge.core.pipeline import ARBITER, LANES, PHASE_OF, GateName, Part, stage_from_json
 
 WHOLE = LANES[-1]
 """The lane of a template that has no others."""
@@ -73,20 +73,25 @@ class Line:
 
     def prompts(self) -> dict[str, str]:
         """What each role is told, by stage."""
-        return {stage["name"]: _told(stage) for stage in self.stages if stage["role"] is not None}
+        return {
+            stage["name"]: _for_this(str(stage.get("prompt", "")), stage)
+            for stage in self.stages
+            if stage["role"] is not None
+        }
 
     def review_prompts(self) -> dict[str, dict[str, str]]:
         """What each reviewer is told, by stage and reviewer."""
         return {
-            stage["name"]: {name: _review_prompt(name, reviewer) for name, reviewer in panel.items()}
+            stage["name"]: {
+                name: _for_this(_review_prompt(name, reviewer), stage) for name, reviewer in panel.items()
+            }
             for stage in self.stages
             if (panel := _panel(stage))
         }
 
 
-def _told(stage: Document) -> str:
-    """What the role is told to do in a stage, and what that is for in this pipeline."""
-    prompt = str(stage.get("prompt", ""))
+def _for_this(prompt: str, stage: Document) -> str:
+    """What somebody is told to do in a stage, and what that is for in this pipeline."""
     purpose = " ".join(str(stage.get("purpose") or "").split())
     return f"{prompt.rstrip()}\n\nIn this task: {purpose}\n" if purpose else prompt
 
@@ -162,6 +167,20 @@ def with_added(stages: Sequence[Document], added: Document, parts: Parts) -> lis
     wanted = [parts(contract) for contract in added.get("requires", [])]
     given = {**added, "requires": [made[part] for part in wanted if part is not None and part in made]}
     return [*before, given, *stages[len(before) :]]
+
+
+def passed_on(stages: Sequence[Document], parts: Parts) -> list[Document]:
+    """The stages, where what a role found out is given to whoever works next if no later stage asks for it:
+    nobody's work is lost.
+    """
+    found = [*stages]
+    for at, stage in enumerate(stages):
+        made = [item["contract"] for item in stage["produces"] if parts(item["contract"]) in PHASE_OF]
+        wanted = {name for later in stages[at + 1 :] for name in later.get("requires", ())}
+        after = next((place for place in range(at + 1, len(stages)) if found[place]["role"]), None)
+        if stage["role"] is not None and made and after is not None and wanted.isdisjoint(made):
+            found[after] = {**found[after], "requires": [*found[after].get("requires", []), *made]}
+    return found
 
 
 def _has_part(stage: Document, part: Part, parts: Parts) -> bool:

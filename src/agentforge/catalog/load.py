@@ -23,6 +23,7 @@ from agentforge.catalog.line import (
     Line,
     climb,
     entries_of,
+    passed_on,
     read_only_problem,
     roles_named,
     with_added,
@@ -74,6 +75,8 @@ OWN_CONTRACTS = frozenset(
         *META.values(),
         "settings",
         "user_settings",
+        "check_definition",
+        "project_check",
         "stage_config",
         *DOCUMENTS.values(),
         *(f"{name}_policy" for name in POLICIES),
@@ -293,6 +296,7 @@ class Catalog:
         part = cut(template, own, ends, lambda: self._stage({"name": ENTRY}, source), self._part)
         added = None if adds is None else self._stage({"name": adds}, f"{source}: {adds}")
         stages = part.stages if added is None else with_added(part.stages, added, self._part)
+        stages = passed_on(stages, self._part)
         roles = {name: self.role(name) for stage in stages for name in roles_named(stage)}
         whole = tuple(with_panel(stage, roles, f"{source}: {stage['name']}", self._part) for stage in stages)
         rises = template.get("lanes", {}).get(lane, {}).get("rises")

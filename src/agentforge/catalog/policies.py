@@ -17,6 +17,7 @@ POLICIES = (
     "blocks",
     "commands",
     "conventions",
+    "degraded",
     "delicate",
     "doubts",
     "injections",

@@ -36,6 +36,10 @@ _KEYWORD = re.compile(r"\b(?P<name>[a-z_]\w{2,})=(?!=)")
 """`show=True`: a parameter."""
 
 
+_INSIDE = 8
+"""So many files of a directory that is named."""
+
+
 @dataclass(frozen=True, slots=True)
 class TreeFacts:
     """What the tree says about the words of a request."""
@@ -79,8 +83,10 @@ def _aside(request: str, index: CodeIndex, symbols: Iterable[str]) -> frozenset[
 
 
 def _named_paths(request: str, paths: list[str]) -> Iterator[str]:
-    """A word with a dot or slash names the file whose path ends with it, if only one does."""
-    words = [word for word in re.findall(r"[\w.][\w./-]*[\w]", request) if "." in word or "/" in word]
+    """A word with a dot or slash names the file whose path ends with it, if only one does; one that ends with
+    a slash names the first files of that directory.
+    """
+    words = [word for word in re.findall(r"[\w.][\w./-]*[\w/]", request) if "." in word or "/" in word]
     if not words:
         return
     known = set(paths)
@@ -90,6 +96,10 @@ def _named_paths(request: str, paths: list[str]) -> Iterator[str]:
         for count in range(len(parts)):
             ending.setdefault("/".join(parts[count:]), []).append(path)
     for word in words:
+        if word.endswith("/"):
+            inside = [path for path in paths if path.startswith(word.removeprefix("./"))]
+            yield from sorted(inside, key=is_test)[:_INSIDE]
+            continue
         found = [word] if word in known else ending.get(word.removeprefix("./"), [])
         if len(found) == 1:
             yield found[0]

@@ -143,13 +143,13 @@ def unchanged(own: RunDecisions) -> bool:
     state, run, stage = own.state, own.run, own.stage
     if run.parent or not state.findings or not state.reviewed_tree or state.may_stay:
         return False
-    if stage.makes("change") or stage.makes("tests"):
-        return state.tree == state.reviewed_tree
-    return _hashes(run.drafts) == _hashes(state.reviewed_drafts)
+    if state.tree != state.reviewed_tree:
+        return False
+    return stage.makes("change") or stage.makes("tests") or _same(run.drafts, state.reviewed_drafts)
 
 
-def _hashes(refs: tuple[ArtifactRef, ...]) -> dict[str, str]:
-    return {ref.contract: ref.hash for ref in refs}
+def _same(refs: tuple[ArtifactRef, ...], others: tuple[ArtifactRef, ...]) -> bool:
+    return {ref.contract: ref.hash for ref in refs} == {ref.contract: ref.hash for ref in others}
 
 
 def standing(state: State, run: Run, stage: Stage) -> tuple[str, ...]:

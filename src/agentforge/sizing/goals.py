@@ -73,7 +73,7 @@ def classify_goal(request: str, given: frozenset[Part] = frozenset()) -> tuple[G
 def _by_verb(first: str, rest: list[str]) -> tuple[Goal, str]:
     goal = _asked_for(first, rest)
     if goal is None:
-        return "implement", "it does not begin by asking for a design, a review or documents"
+        return "implement", "the request asks for a change"
     if built := _then_builds(rest):
         return "implement", f"“{first}”, but also “{built}”"
     return goal, f"it begins with “{first}”"

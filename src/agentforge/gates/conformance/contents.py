@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from agentforge.catalog.project_checks import CHECKS_FOLDER
 from agentforge.gates.conformance.declared import ProjectRules
 from agentforge.gates.conformance.engine import CheckReport, CheckScope, examine
+from agentforge.gates.conformance.project_rules import Source
 from agentforge.languages.conformance import FORMAT, is_checked, read_file
 from agentforge.languages.duplicates import Duplicate, duplicates
 from agentforge.languages.generated import is_in_made_folder
 from agentforge.languages.readings import FileReading
 from agentforge.languages.symbols import decode
 from agentforge.store.user.code_facts import KeptFacts
+from agentforge.system.bounded import SETTINGS_BYTES
 from agentforge.system.collection import no_collection
 from agentforge.system.git.repository import Git
 
@@ -27,6 +30,13 @@ def tree_contents(git: Git, tree: str) -> dict[str, str]:
     """The files of a tree that checks look at, each with the name of its content."""
     entries = (each for each in git.ls_tree(tree) if each.kind == "blob" and each.mode != _LINK)
     return {each.path: each.oid for each in entries if is_wanted(each.path)}
+
+
+def rules_in(git: Git, tree: str) -> dict[str, str]:
+    """The rules of a project as a tree has them: path to text."""
+    paths = [each.path for each in git.ls_tree(tree) if each.path.startswith(CHECKS_FOLDER)]
+    found = {path: git.read_blob(tree, path, SETTINGS_BYTES) for path in paths if path.endswith(".yaml")}
+    return {path: data.decode("utf-8", "replace") for path, data in found.items() if data is not None}
 
 
 def content(git: Git, name: str) -> bytes | None:
@@ -75,7 +85,12 @@ def examined(
     return examine(
         readings,
         rules,
-        CheckScope(frozenset(readings), is_test=is_test, copies=lambda: copies_in(readings, load, is_test)),
+        CheckScope(
+            frozenset(readings),
+            is_test=is_test,
+            copies=lambda: copies_in(readings, load, is_test),
+            source=Source(contents, load, kept),
+        ),
     )
 
 

@@ -3,10 +3,11 @@ its own tools are told. What it does not declare is *not configured*.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentforge.catalog.checks import Blocks, CodeCheck, own_checks
+from agentforge.catalog.project_checks import ProjectCheck
 from agentforge.core.errors import UsageError
 from agentforge.languages.conformance import tool_layers, tool_limits
 from agentforge.languages.described import Read
@@ -76,6 +77,8 @@ class ProjectRules:
     exclude: tuple[Glob, ...] = ()
     roots: tuple[str, ...] = ()
     strict: bool = False
+    own: Mapping[str, ProjectCheck] = field(default_factory=dict)
+    """The rules of the project, which are among the checks."""
 
     def configured(self, check: CodeCheck) -> bool:
         """Whether the project has said what the check needs."""
@@ -83,13 +86,16 @@ class ProjectRules:
 
 
 def declared(
-    settings: Mapping[str, Any], read: Read = lambda _: None, checks: Mapping[str, CodeCheck] | None = None
+    settings: Mapping[str, Any],
+    read: Read = lambda _: None,
+    own: Mapping[str, ProjectCheck] | None = None,
 ) -> ProjectRules:
     """The rules of a project by its valid settings; what they leave out, by what its own tools are told."""
     said: Mapping[str, Any] = settings.get("conformance") or {}
     rows: Mapping[str, Any] = said.get("checks") or {}
     strict = bool(settings.get("strict", False))
-    known = dict(own_checks() if checks is None else checks)
+    mine = own or {}
+    known = {**own_checks(), **{name: each.check for name, each in mine.items()}}
     if unknown := sorted(rows.keys() - known.keys()):
         raise UsageError(
             f"conformance.checks: there is no check `{unknown[0]}`.", "`agentforge check --list` lists them."
@@ -119,6 +125,7 @@ def declared(
         _globs(said.get("exclude", ())),
         tuple(settings.get("import_roots", ())),
         strict,
+        mine,
     )
 
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentforge.catalog.checks import CodeCheck, Enforcement
+from agentforge.catalog.project_checks import ProjectCheck
 from agentforge.gates.conformance.architecture import ARCHITECTURE
 from agentforge.gates.conformance.declared import ProjectRules
 from agentforge.gates.conformance.findings import CodeFinding, named
+from agentforge.gates.conformance.project_rules import Source, about, found_by
 from agentforge.gates.conformance.single_files import SINGLE
 from agentforge.gates.conformance.subject import CheckedProject, Hit
 from agentforge.languages.conformance import Modules, language_name
@@ -60,6 +62,8 @@ class CheckScope:
     is_test: Callable[[str], bool] = lambda _: False
     copies: Callable[[], Sequence[Duplicate]] | None = None
     """Looks for what is written twice; None where that is not wanted now."""
+    source: Source | None = None
+    """What rules of the project look into."""
 
 
 def examine(readings: Mapping[str, FileReading], rules: ProjectRules, scope: CheckScope) -> CheckReport:
@@ -96,6 +100,8 @@ def _one(
             names = " or ".join(sorted(here - {""}))
             return [], CheckResult(check, "not_available", f"nothing reads it in {names}")
         return [], CheckResult(check, "not_run", "there is no file that it is about")
+    if (rule := project.rules.own.get(check.name)) is not None:
+        return _own(project, rule, about(rule, paths), scope)
     unread = [path for path in paths if not project.readings[path].parsed]
     hits = list(_hits(project, check, paths, scope))
     if check.name == COPIES and scope.copies is None:
@@ -105,6 +111,20 @@ def _one(
         return [], CheckResult(check, "not_run", f"{unread[0]} cannot be read", len(paths))
     status: CheckEnd = "failed" if findings else "passed"
     return findings, CheckResult(check, status, "", len(paths), len(findings))
+
+
+def _own(
+    project: CheckedProject, rule: ProjectCheck, paths: Sequence[str], scope: CheckScope
+) -> tuple[list[CodeFinding], CheckResult]:
+    """A rule of the project; what it cannot look for has not passed."""
+    if not paths:
+        return [], CheckResult(rule.check, "not_run", "there is no file that it is about")
+    found = found_by(rule, paths, project, scope.source)
+    if isinstance(found, str):
+        return [], CheckResult(rule.check, "not_run", found)
+    findings = [_finding(rule.check, hit, scope) for hit in found]
+    status: CheckEnd = "failed" if findings else "passed"
+    return findings, CheckResult(rule.check, status, "", len(paths), len(findings))
 
 
 def _hits(

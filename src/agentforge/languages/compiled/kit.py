@@ -24,6 +24,8 @@ from agentforge.sandbox.network.destinations import Destination, destinations
 from agentforge.system.canon import digest
 
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+ELSEWHERE = Path("/elsewhere")
+"""Stands for the folder that a run may write to where nobody knows it yet."""
 Commands = tuple[tuple[str, ...], ...]
 Row = tuple[str, str, str]
 """A finding: file, code and sample."""
@@ -160,8 +162,12 @@ class KitProjects(PlainProjects):
         )
 
     def run_env(self, environment: Environment, tree: Path, /) -> dict[str, str]:  # noqa: ARG002 - the port
-        """The variables of a command of a role: what is compiled goes where commands may write."""
-        own = self._kit.variables(environment.path, Path("$TMPDIR"))
+        """The variables of a command of a role: what it compiles goes where its tools put it."""
+        own = {
+            name: said
+            for name, said in self._kit.variables(environment.path, ELSEWHERE).items()
+            if str(ELSEWHERE) not in said
+        }
         return with_toolchains({"PATH": SYSTEM_PATH, **own}, environment.toolchains)
 
 
@@ -232,9 +238,8 @@ class KitRuns(PlainRuns):
             own = {"PATH": SYSTEM_PATH, **self._kit.variables(env.path, out)}
             if (made := env.path / self._kit.warm).is_dir() and self._kit.warm:
                 shutil.copytree(made, out / self._kit.warm, symlinks=True)
-            return Bench(
-                sandbox, env, tree, out, with_toolchains(own, env.toolchains), time.monotonic() + timeout_s
-            )
+            variables, read = with_toolchains(own, env.toolchains), tuple(self._kit.read().values())
+            return Bench(sandbox, env, tree, out, variables, time.monotonic() + timeout_s, read)
 
         return bench
 

@@ -16,7 +16,8 @@ Examples:
   agentforge check --since origin/main --format sarif
   agentforge check --list
 
-Nothing of the project is run. What a project declares in .agentforge/config/settings.yaml under
+Nothing of the project is run, but commands of its own checks (.agentforge/checks) that you agreed to, in the
+sandbox. What a project declares in .agentforge/config/settings.yaml under
 `conformance` blocks; compared with a commit, so does what is new or worse. Everything else is advice, which
 --all shows in full. Exit codes: 0 nothing blocks, 1 violations, 2 usage."""
 )
@@ -34,6 +35,12 @@ Nothing of the project is run. What a project declares in .agentforge/config/set
 @json_option
 @click.option("--all", "everything", is_flag=True, help="Print advice in full, too.")
 @click.option(
+    "--allow-commands",
+    "agree",
+    is_flag=True,
+    help="Agree to the commands of this project's own checks, as they are now; they run in the sandbox.",
+)
+@click.option(
     "--list", "listing", is_flag=True, help="List the checks, and what reads each in each language."
 )
 def check(  # noqa: PLR0913  each is an option
@@ -44,6 +51,7 @@ def check(  # noqa: PLR0913  each is an option
     form: str,
     as_data: bool,
     everything: bool,
+    agree: bool,
     listing: bool,
 ) -> int:
     """Check the code of this repository: style, architecture, patterns, security and quality."""
@@ -66,7 +74,7 @@ def check(  # noqa: PLR0913  each is an option
         else:
             say(pages.listed_page(listed))
         return 0
-    done = run(site, CheckRequest(paths, since, staged))
+    done = run(site, CheckRequest(paths, since, staged, agree))
     if form == "json":
         print_json(pages.checked_fields(done))
     elif form == "sarif":

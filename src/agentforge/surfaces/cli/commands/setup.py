@@ -132,12 +132,12 @@ class _Visit:
 
     def _with_key(self, found: "FoundProvider") -> "FoundProvider":
         from agentforge.app.setting_up import look_at
-        from agentforge.core.errors import Unusable, UsageError
+        from agentforge.core.errors import UsageError
 
         for attempt in range(_KEY_TRIES + 1):
             probe = found.probe
             if probe.state == "not_installed":
-                raise Unusable(f"{found.name}: {probe.detail}.", probe.next_step)
+                raise UsageError(f"{found.name}: {probe.detail}.", probe.next_step)
             refused = probe.state == "wrong_key"
             detail = probe.detail if found.key else f"{found.provider.host} asks for a key"
             if probe.state != "no_key" and not refused:

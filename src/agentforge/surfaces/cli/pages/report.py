@@ -132,7 +132,10 @@ def as_text(report: TaskReport, commands: Sequence[str] | None = None) -> str:
     if state.flagged:
         parts.append(_flagged(state))
     costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}"
-    next_lines = "Next:\n" + "\n".join(f"  {line}" for line in commands or next_commands(report))
+    offer = f"{state.pipeline.continue_prompt}\n" if state.status == "completed" else ""
+    next_lines = f"{offer.lstrip()}Next:\n" + "\n".join(
+        f"  {line}" for line in commands or next_commands(report)
+    )
     return "\n".join([*parts, costs, "", next_lines])
 
 

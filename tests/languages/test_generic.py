@@ -1,0 +1,178 @@
+"""A language that only its project knows: what the settings declare is run, and its report is read."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentforge.core.errors import UsageError
+from agentforge.languages.generic.judging import DeclaredTests
+from agentforge.languages.generic.language import GENERIC
+from agentforge.languages.outcomes import TestRun
+from agentforge.languages.repository import find_projects
+from agentforge.languages.values import Environment
+from agentforge.sandbox.walls.none import NoSandbox
+
+TAP = {"commands": {"test": "sh all.sh"}, "generic": {"report": "tap"}, "tests": ["tests/*.sh"]}
+ADDS = 'echo "ok 1 - adds"\n'
+FILES = {
+    "all.sh": 'n=0\nfor test in tests/*.sh; do sh "$test"; n=$((n + 1)); done\necho "1..$n"\n',
+    "tests/adds.sh": ADDS,
+}
+
+
+def declared(settings: Mapping[str, Any], files: Mapping[str, str]) -> tuple[str, ...]:
+    (project,) = find_projects(
+        lambda path: files[path].encode() if path in files else None, [*files], settings
+    )
+    assert project.language is GENERIC
+    return project.plan.test_command
+
+
+def run(
+    place: Path, settings: Mapping[str, Any], files: Mapping[str, str], *ids: str, timeout_s: float = 60
+) -> TestRun:
+    tree, env = place / "tree", place / "env"
+    env.mkdir(parents=True, exist_ok=True)
+    for path, text in files.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text)
+    return GENERIC.runs.run_tests(
+        NoSandbox(),
+        Environment(env, env, env, (), (), "key", "", Path("/usr")),
+        tree,
+        ids=ids,
+        base_command=declared(settings, files),
+        scratch=place / "scratch",
+        timeout_s=timeout_s,
+    )
+
+
+def outcomes(found: TestRun) -> dict[str, str]:
+    return {identity: result.outcome for identity, result in found.results.items()}
+
+
+def test_tap_is_run_and_a_test_is_known_by_the_file_that_names_it(tmp_path: Path) -> None:
+    found = run(tmp_path, TAP, {**FILES, "tests/breaks.sh": 'echo "not ok 2 - breaks"\n# 1 is not 2\n'})
+    assert found.status == "ran"
+    assert outcomes(found) == {"tests/adds.sh::adds": "passed", "tests/breaks.sh::breaks": "failed"}
+
+
+def test_the_checkout_itself_is_left_as_it_was(tmp_path: Path) -> None:
+    run(tmp_path, TAP, {**FILES, "tests/writes.sh": 'echo litter > litter; echo "ok 2 - writes"\n'})
+    assert not (tmp_path / "tree/litter").exists()
+
+
+@pytest.mark.parametrize(
+    ("all_tests", "why"),
+    [
+        ("echo 1..2; echo ok 1 - adds", "planned 2"),
+        ("echo 1..1; echo ok 1 - adds; echo ok 1 - adds", "planned 1"),
+        ("echo hello", "no plan"),
+        ("exit 0", "no plan"),
+    ],
+)
+def test_a_report_that_does_not_keep_its_plan_proves_nothing(
+    tmp_path: Path, all_tests: str, why: str
+) -> None:
+    found = run(tmp_path, TAP, {**FILES, "all.sh": all_tests})
+    assert "passed" not in outcomes(found).values()
+    assert why in (found.reason or next(iter(found.results.values())).message)
+
+
+def test_a_program_that_does_not_end_is_ended(tmp_path: Path) -> None:
+    found = run(tmp_path, TAP, {**FILES, "all.sh": "sleep 60\n"}, timeout_s=2)
+    assert found.status == "not_run"
+
+
+def test_junits_xml_counts_and_what_lay_there_before_does_not(tmp_path: Path) -> None:
+    settings = {**TAP, "generic": {"report": "junit", "results": "out/*.xml"}}
+    report = '<testsuite><testcase name="adds"/><testcase name="breaks"><failure message="no"/></testcase></testsuite>'
+    files = {
+        **FILES,
+        "all.sh": f"mkdir -p out\necho '{report}' > out/new.xml\n",
+        "tests/breaks.sh": "breaks\n",
+    }
+    files["tests/adds.sh"] = "adds\n"
+    assert outcomes(run(tmp_path, settings, files)) == {
+        "tests/adds.sh::adds": "passed",
+        "tests/breaks.sh::breaks": "failed",
+    }
+    stale = {**files, "all.sh": "exit 0\n", "out/old.xml": report}
+    found = run(tmp_path / "stale", settings, stale)
+    assert (found.status, outcomes(found)) == ("not_run", {})
+
+
+def test_one_exit_code_is_one_outcome_where_the_settings_say_so(tmp_path: Path) -> None:
+    settings = {
+        "generic": {"report": "exit", "each": "sh {file}", "named": {"smoke": "false"}},
+        "tests": ["tests/*.sh"],
+    }
+    files = {"tests/a.sh": "exit 0\n", "tests/b.sh": "echo bad; exit 3\n", "tests/c.sh": "exit 77\n"}
+    found = run(tmp_path, settings, files)
+    assert outcomes(found) == {
+        "tests/a.sh::a": "passed",
+        "tests/b.sh::b": "failed",
+        "tests/c.sh::c": "skipped",
+        "commands::smoke": "failed",
+    }
+    assert found.results["tests/b.sh::b"].message == "exit code 3: bad"
+    assert outcomes(run(tmp_path / "one", settings, files, "tests/b.sh::b")) == {"tests/b.sh::b": "failed"}
+    gaps = find_projects(lambda _: None, [*files], settings)[0].plan.not_run
+    assert ("outcomes", "one exit code for each named command, as `generic` declares") in gaps
+
+
+def test_a_file_that_does_not_compile_is_set_aside_and_the_others_are_judged(tmp_path: Path) -> None:
+    broken = "echo \"tests/new.sh:3: undefined reference to 'slug'\" >&2; exit 1\n"
+    files = {
+        **FILES,
+        "all.sh": f"[ -e tests/new.sh ] && {{ {broken.strip()}; }}\n" + FILES["all.sh"],
+        "tests/new.sh": "slug\n",
+    }
+    found = run(tmp_path, TAP, files)
+    assert outcomes(found) == {"tests/adds.sh::adds": "passed"}
+    told = GENERIC.tests.missing_import(found.collect_errors["tests/new.sh"], ["lib.c"])
+    assert told is not None
+    assert told.startswith("compile-red, which is weaker than a failing test")
+
+
+def test_a_test_whose_file_is_no_program_must_not_pass(tmp_path: Path) -> None:
+    text, ids = GENERIC.tests.made_to_fail(ADDS, ["tests/adds.sh::adds"])
+    honest = run(tmp_path, TAP, {**FILES, "tests/adds.sh": text}, *ids)
+    assert outcomes(honest) == {"tests/adds.sh::adds": "missing"}
+    forged = {
+        **FILES,
+        "tests/adds.sh": text,
+        "all.sh": 'echo "1..1"; echo "ok 1 - adds"\n',
+        "tests/notes.sh": "# adds\n",
+    }
+    assert "passed" in outcomes(run(tmp_path / "forged", TAP, forged)).values()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"generic": {"report": "tap"}},
+        {"generic": {"report": "junit"}, "commands": {"test": "make"}},
+        {"generic": {"report": "exit"}},
+    ],
+)
+def test_what_is_not_declared_whole_is_one_sentence(settings: Mapping[str, Any]) -> None:
+    with pytest.raises(UsageError, match="needs"):
+        declared(settings, {"a.c": ""})
+
+
+def test_a_program_that_is_not_there_is_named_before_anything_is_spent() -> None:
+    settings = {
+        "generic": {"report": "tap", "build": ["no-such-builder all"]},
+        "commands": {"test": "sh all.sh"},
+    }
+    (project,) = find_projects(lambda _: None, ["a.c"], settings)
+    assert "there is no program `no-such-builder`" in project.language.projects.missing(project.plan)
+
+
+def test_what_is_declared_is_on_record_as_one_command() -> None:
+    said = DeclaredTests("tap", "make -s check", ("make all",), "", "", (("a", "b c"),), ("tests/**",))
+    assert DeclaredTests.of(said.words()) == said
+    assert DeclaredTests.of(("make", "check")) is None

