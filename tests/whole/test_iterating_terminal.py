@@ -58,7 +58,7 @@ def test_a_design_is_shown_revised_approved_and_built_in_a_terminal(play: Play) 
 MOMENTS = (
     "stage intake accepted",
     *(f"prompt {at}" for at in range(len(DIALOGUE))),
-    "iteration 2 of stage spec begins",
+    "iteration 2 of stage spec is presented",
 )
 LATER = ("stage spec accepted", "stage red accepted", "stage green accepted", "stage refactor accepted")
 
