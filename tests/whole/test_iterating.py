@@ -11,7 +11,7 @@ from tests.rows import every
 from tests.surfaces.shapes import conform
 from tests.whole.checkouts import COMMAND, Done
 from tests.whole.full_plays import SECURITY, analyze, approves, entered, intake, spec, waits
-from tests.whole.plays import Entry, Play, finished, patch, review
+from tests.whole.plays import FRAMED, NEW_TEST, SOURCE, Entry, Play, finished, green, patch, red, review
 from tests.whole.walks import CALLS, FIRST, SECOND, WANTED, check_walk, script, told
 
 pytestmark = pytest.mark.slow
@@ -178,6 +178,10 @@ def test_a_file_edited_by_hand_is_held_against_its_contract_and_is_the_version_t
         file.write_text(broken, encoding="utf-8")
         assert said in refused(play.person.run("approve", task))
         assert said in refused(play.person.run("continue", task))
+    file.write_text(text, encoding="utf-8")
+    other = file.with_name("specification_final.yaml")
+    other.write_text(other.read_text(encoding="utf-8").replace("is off", "is on"), encoding="utf-8")
+    assert "it was put back" in refused(play.person.run("approve", task))
     file.write_text(text.replace("the discount is off", "at most all of it is off"), encoding="utf-8")
     done = finished(play.person.run("approve", task, "--json"))
     assert done["cost"]["calls"] == 5
@@ -268,3 +272,22 @@ def test_what_cannot_be_watched_is_refused_before_there_is_a_task(
     done = play.person.run("start", REQUEST, "--model", f"scripted:{play.person.script}", *words)
     assert said in refused(done)
     assert not (play.top / ".agentforge/tasks").exists()
+
+
+def test_tests_that_were_delivered_keep_their_branch_when_the_change_is_made_on_them(play: Play) -> None:
+    spec_file = play.top.parent / "spec.yaml"
+    spec_file.write_text(json.dumps({"specification": FRAMED["specification"]}), encoding="utf-8")
+    play.person.scripted(analyze(), red(), green())
+    tests = finished(
+        play.person.run(
+            "test", "--spec", "../spec.yaml", "--model", f"scripted:{play.person.script}", "--json"
+        )
+    )
+    task, tip = tests["task_id"], play.person.git("rev-parse", tests["branch"])
+    assert f"agentforge continue {task} --extend-to deliver" in tests["next"]
+    built = finished(play.person.run("continue", task, "--extend-to", "green", "--json"))
+    assert (built["branch"], built["cost"]["calls"]) == (f"agentforge/{task}-2", 3)
+    assert play.person.git("rev-parse", tests["branch"]) == tip
+    changed = {change.path for change in play.person.changes(built["base"], built["branch"])}
+    assert changed == {SOURCE, NEW_TEST}
+    assert play.person.run("verify", task).code == 0

@@ -1,4 +1,4 @@
-"""What decisions of people about versions do to a task: rounds, the end of a line, and how far it goes."""
+"""What people decide, and what that does to a task: answers, rounds, where a line ends, how far it goes."""
 
 from typing import assert_never
 
@@ -9,6 +9,7 @@ from agentforge.core.events import (
     IterationStarted,
     LineExtended,
     PipelineExit,
+    Resolved,
     StageReopened,
     TaskDelivered,
     UserDecision,
@@ -35,6 +36,22 @@ def evolve_iteration(state: State, event: IterationEvent) -> State:
             return _extended(state, pipeline, catalogue)
         case _:
             assert_never(event)
+
+
+def resolved(state: State, event: Resolved) -> State:
+    """The next state, after an answer."""
+    answered = []
+    grants = state.grants
+    for item in state.escalations:
+        if item.id != event.id:
+            answered.append(item)
+            continue
+        answered.append(replace(item, answer=event.answer, by=event.by))
+        if item.kind in ("exhausted", "review"):
+            grants = (*grants, item.stage)
+    # Any answer but "retry" may settle a finding without a change.
+    may_stay = state.may_stay or event.answer.strip().lower() != "retry"
+    return replace(state, escalations=tuple(answered), grants=grants, may_stay=may_stay)
 
 
 def by_hand(state: State, event: ArtifactEdited | StageReopened) -> State:
@@ -84,7 +101,10 @@ def _decided(state: State, event: UserDecision) -> State:
 def _extended(state: State, pipeline: Pipeline, catalogue: str) -> State:
     """The longer line. What was handed over keeps its branch, where there is one: the rest gets its own."""
     after = replace(state, pipeline=pipeline, catalogue=catalogue, higher=())
-    return replace(after, delivered=None, branch="", branch_at="") if state.delivered else after
+    if not state.delivered:
+        return after
+    sealed = (*state.sealed_branches, *([state.branch] if state.branch else []))
+    return replace(after, delivered=None, branch="", branch_at="", sealed_branches=sealed)
 
 
 def _reopened(state: State, event: StageReopened) -> State:
