@@ -15,6 +15,7 @@ import mmap
 import os
 import pkgutil
 import pty
+import shutil
 import socket
 import subprocess
 import sys
@@ -106,9 +107,10 @@ class _Parent:
         self.environment = {
             name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
         }
+        self._place = tempfile.mkdtemp(prefix="agentforge-doors-")
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.forked", str(theirs.fileno())],
+                [sys.executable, "-m", "tests.forked", str(theirs.fileno()), self._place],
                 cwd=TOP,
                 env=self.environment,
                 pass_fds=[theirs.fileno()],
@@ -133,6 +135,7 @@ class _Parent:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        shutil.rmtree(self._place, ignore_errors=True)
 
 
 _parents: list[_Parent] = []
@@ -157,9 +160,9 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
     return data
 
 
-def _serve(connection: socket.socket) -> None:
+def _serve(connection: socket.socket, place: Path) -> None:
     """Forks a command per request, and says how it ended."""
-    doors = judging.Doors()
+    doors = judging.Doors(place)
     while True:
         length, fds, _, _ = socket.recv_fds(connection, 4, 3)
         if not length:
@@ -259,4 +262,4 @@ def _keep() -> None:
 
 if __name__ == "__main__":
     _import_everything()
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    _serve(socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2]))
