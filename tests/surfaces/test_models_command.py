@@ -48,7 +48,7 @@ def test_nothing_configured_is_said_with_the_ways_out_and_a_running_server(
 ) -> None:
     code, out, _ = printed(capsys, "list")
     assert code == 0
-    assert out.startswith("No model is configured. Name one with `--model PROVIDER:MODEL`")
+    assert out.startswith("No model is configured. Run `agentforge setup`; or name one with `--model")
     assert "not set: OPENAI_API_KEY" in out
     assert printed(capsys, "test")[0] == 1
     assert (
