@@ -4,10 +4,10 @@ on.
 
 from dataclasses import replace
 
-from agentforge.core.decide import MAX_FLAGGED
 from agentforge.core.events import ContextAssembled
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import Acted, Assembled, Create
+from agentforge.core.steps import MAX_FLAGGED
 from tests.core.scenes import EDIT, Played, answered, begun, created, step
 
 

@@ -278,7 +278,7 @@ assert family_of(type(effect)) == "ping"
 
 # The names of the others stay: workflows that are under way know them.
 usual = ("prepare", "baseline", "depend", "assemble", "ask", "elapsed", "act", "check", "judge", "commit", "deliver")
-assert FAMILIES == (*usual, "ping"), FAMILIES
+assert FAMILIES == (*usual, "ping", "await"), FAMILIES
 """
 
 ECHO = Addition(

@@ -49,6 +49,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "keep": ("app/settings.py",),
     "conformance": ("gates/conformance/declared.py",),
     "max_wait": ("app/settings.py",),
+    "questions": ("app/settings.py",),
 }
 """The modules that read a key of the settings, and the keys below it."""
 

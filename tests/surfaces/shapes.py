@@ -153,6 +153,8 @@ ELSEWHERE = frozenset(
             "repo add",
             "repo list",
             "repo remove",
+            "check",
+            *(f"violations {word}" for word in ("list", "show", "exempt", "baseline")),
             "replay",
             "fork",
             "trees list",

@@ -106,6 +106,8 @@ def test_a_report_is_made_again_byte_for_byte_and_a_changed_one_is_named(
         place.write_text(told + "one more\n", encoding="utf-8")
         assert main(["audit", "task-full", "--verify", str(place)]) == 1
         capsys.readouterr()
+    said(capsys, "audit", "task-full", "--output", "here.md")
+    assert (repo / "here.md").is_file()
     elsewhere = tmp_path / "deep" / "report.md"
     said(capsys, "audit", "task-full", "--output", str(elsewhere))
     assert main(["audit", "task-small", "--verify", str(elsewhere)]) == 2

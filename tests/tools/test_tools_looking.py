@@ -7,6 +7,7 @@ import pytest
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.languages.table import NAMES
 from agentforge.tools.base import RESULT_CHARS, OpenedRange, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
 from agentforge.tools.look.diagram import diagram
@@ -132,7 +133,7 @@ def test_complexity_is_of_a_path_else_of_the_change_else_of_everything(bench: Wo
     assert "in 6 files" in call(bench, "analyze_complexity").text
     changed = Workbench(bench.root, no_tests, changed=lambda: ["src/shop/price.py", "gone.py"])
     assert "in 1 files" in call(changed, "analyze_complexity").text
-    assert call(bench, "analyze_complexity", path="docs").text == "`docs` holds no Python or JavaScript."
+    assert call(bench, "analyze_complexity", path="docs").text == f"`docs` holds no {NAMES}."
 
 
 def test_the_scan_reads_what_changed_else_all_and_advises(bench: Workbench) -> None:

@@ -292,7 +292,7 @@ JAVA = Work(
     (
         Fraud(
             "tests that the project's file skips",
-            "take that back",
+            "no report was written",
             more=(
                 edit(
                     "pom.xml",

@@ -174,10 +174,13 @@ def audit_task(task: OpenTask, lines: int | None = None) -> Audit:
 
 def keep_audit(task: OpenTask, text: str, suffix: str, place: Path | None = None) -> Path:
     """Writes a report where the reports of a project are kept, or where a person wants it."""
-    place = place or task.site.project.audit(task.task_id, suffix)
+    if place is None:
+        place = task.site.project.audit(task.task_id, suffix)
+        write_atomic(place, text.encode())
+        return place
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(place, text.encode())
+        place.write_bytes(text.encode())
     except OSError as error:
         raise UsageError(f"{place} cannot be written: {error.strerror}.") from None
     return place

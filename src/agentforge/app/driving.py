@@ -3,6 +3,7 @@
 from agentforge.app.answers import answer, may_ask
 from agentforge.app.deciding import DECISIONS, take_edits
 from agentforge.app.driver import open_driver
+from agentforge.app.messages import expiring, overdue
 from agentforge.app.model_change import resume_with
 from agentforge.app.notifying import announce
 from agentforge.app.ports import UNWATCHED, Ask, Messages, Watcher, no_messages
@@ -35,9 +36,9 @@ def resume(  # noqa: PLR0913  # what a person can say when they continue
     if task.state.status == "completed":
         return task.state
     take_edits(task)
-    return drive(
-        task, watcher, resume_with(change, no_wait=no_wait), ask=ask, permissions=permissions, detach=detach
-    )
+    late = overdue(task)
+    messages = resume_with(change, no_wait=no_wait) if late is None else expiring(late)
+    return drive(task, watcher, messages, ask=ask, permissions=permissions, detach=detach)
 
 
 def drive(

@@ -6,7 +6,6 @@ from agentforge.app.tasks import OpenTask
 from agentforge.app.versions import VersionRow, document_of, find_version, list_versions
 from agentforge.core.errors import UsageError
 from agentforge.store.task.lines import spell_document
-from agentforge.system.files import create_exclusive
 
 
 def export_documents(task: OpenTask, contract: str | None, version: int | None, target: Path) -> list[Path]:
@@ -37,9 +36,11 @@ def _name(row: VersionRow) -> str:
 
 def _write(task: OpenTask, row: VersionRow, place: Path) -> Path:
     try:
-        made = create_exclusive(place, spell_document(document_of(task, row.ref)))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("xb") as file:
+            file.write(spell_document(document_of(task, row.ref)))
+    except FileExistsError:
+        raise UsageError(f"{place} exists.", "Name another place, or remove it.") from None
     except OSError as error:
         raise UsageError(f"{place} cannot be written: {(error.strerror or str(error)).lower()}.") from None
-    if not made:
-        raise UsageError(f"{place} exists.", "Name another place, or remove it.")
     return place

@@ -7,9 +7,10 @@ import time
 from collections.abc import Sequence
 
 from agentforge.app.driver import open_driver
+from agentforge.app.ports import Messages
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import PolicyError, StateInvalid, UsageError
-from agentforge.core.inputs import Abort, Message, Resolution, Resume
+from agentforge.core.inputs import Abort, Expired, Message, Resolution, Resume
 from agentforge.core.machine import TERMINAL
 from agentforge.core.state import State
 from agentforge.core.values import RETRYABLE, Escalation, Feedback
@@ -31,6 +32,25 @@ def resume_where_halted(state: State, length: int) -> Sequence[tuple[str, Messag
     if answered_only or (state.status not in TERMINAL and state.status != "blocked"):
         return ()
     return ((f"resume/{length}", Resume(person())),)
+
+
+def overdue(task: OpenTask) -> str | None:
+    """The open question that nobody has answered in time, if there is one."""
+    waiting = task.state.open_escalation
+    if waiting is None or not waiting.timeout_s:
+        return None
+    return waiting.id if task.journal.waited_s(waiting.id) >= waiting.timeout_s else None
+
+
+def expiring(identity: str) -> Messages:
+    """What puts on record that nobody answered this question in time."""
+
+    def messages(state: State, _: int) -> Sequence[tuple[str, Message]]:
+        waiting = state.open_escalation
+        is_open = waiting is not None and waiting.id == identity
+        return ((f"expired/{identity}", Expired(identity)),) if is_open else ()
+
+    return messages
 
 
 def abort(task: OpenTask, reason: str = "") -> bool:

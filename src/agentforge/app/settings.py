@@ -16,7 +16,7 @@ from agentforge.catalog.contracts import Contract, compile_contract, problems
 from agentforge.catalog.faults import placed
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
-from agentforge.core.values import Budget
+from agentforge.core.values import Budget, QuestionRule
 from agentforge.languages.values import VERSION
 from agentforge.models.known.providers import Provider, known
 from agentforge.models.known.tiers import Tiers, read_tiers
@@ -38,7 +38,7 @@ from agentforge.tools.roots import Root, read_roots
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
 USER_KEYS = (
     *("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python"),
-    *("keep", "notify", "max_wait"),
+    *("keep", "notify", "max_wait", "questions"),
 )
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
@@ -91,6 +91,13 @@ class Own:
     """How a person wants to be told that a task waits or is over."""
     max_wait_s: int = 6 * 3600
     """How long a provider whose quota is used up is waited for, before the person is asked."""
+    questions: Mapping[str, Any] = field(default_factory=dict)
+    """How long questions wait for an answer, and what happens then; also by pipeline."""
+
+    def question_rule(self, pipeline: str) -> QuestionRule:
+        """What is said of the questions of a pipeline: its own rule, key by key, before that of all."""
+        own = {**self.questions, **self.questions.get("pipelines", {}).get(pipeline, {})}
+        return QuestionRule(parse_duration(own.get("timeout", "")) or 0, own.get("then", "recommended"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,5 +317,6 @@ def _read_own(path: Path) -> tuple[dict[str, Any], Own]:
         walls.get("weak") == "allow",
         theirs.get("notify", {}),
         Own().max_wait_s if "max_wait" not in theirs else parse_duration(theirs["max_wait"]) or 0,
+        theirs.get("questions", {}),
     )
     return shared, own

@@ -31,6 +31,7 @@ from agentforge.app.suggestions import Suggestion
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
 from agentforge.app.watching import Watching
+from agentforge.catalog.degraded import degraded_rule
 from agentforge.catalog.ends import HANDED_IN_BY, Ends, reaches, required_from_outside
 from agentforge.catalog.extending import with_targets
 from agentforge.catalog.load import Catalog, ResolvedPipeline
@@ -195,6 +196,8 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
         given_tree=given_tree,
         deadline_s=options.deadline_s,
         max_wait_s=0 if options.no_wait else settings.own.max_wait_s,
+        questions=settings.own.question_rule(resolved.pipeline().name),
+        degraded=degraded_rule(),
         reworks=options.reworks or "",
         iterates=iterates,
         approves=approves,

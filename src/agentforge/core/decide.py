@@ -31,7 +31,6 @@ from agentforge.core.effects import Await, Effect, Judge
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     BaselineTaken,
-    ContextAssembled,
     DependenciesMet,
     Discarded,
     Event,
@@ -75,12 +74,9 @@ from agentforge.core.people import hear
 from agentforge.core.returns import edited_by_hand
 from agentforge.core.runs import WORKER
 from agentforge.core.state import State
-from agentforge.core.steps import acted, checked, leaving
+from agentforge.core.steps import acted, assembled, checked, leaving
 from agentforge.core.values import Amount, OfRun, Question
 from agentforge.core.verdicts import accepted, begin, judged
-
-MAX_FLAGGED = 200
-"""More places than that, and the repository is about such text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +211,7 @@ def _of_task(decisions: Decisions, given: Outcome) -> str:
 def _of_run(own: RunDecisions, given: Outcome, key: str) -> str:  # noqa: C901, PLR0912  # one arm per outcome
     match given:
         case Assembled():
-            return _assembled(own, given)
+            return assembled(own, given)
         case Answered(reply):
             return answered(own, reply, key)
         case AskTrouble():
@@ -271,11 +267,3 @@ def _prepared(decisions: Decisions, given: Prepared) -> str:
         return edited_by_hand(own, given)
     take_place(decisions, own.stage)
     return "the worktree is ready again"
-
-
-def _assembled(own: RunDecisions, given: Assembled) -> str:
-    known = own.state.flagged
-    new = tuple(flag for flag in dict.fromkeys(given.flagged) if flag not in known)
-    flagged = new[: MAX_FLAGGED - len(known)]
-    own.tell(ContextAssembled(own.id, given.ref, given.tokens, given.dropped, flagged))
-    return f"context of {given.tokens} tokens"

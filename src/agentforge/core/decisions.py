@@ -21,6 +21,7 @@ from agentforge.core.lifecycle import check_lives
 from agentforge.core.machine import path
 from agentforge.core.pending import fits, worst_case
 from agentforge.core.pipeline import Stage, part_name, reviewer_name
+from agentforge.core.replacing import replace
 from agentforge.core.runs import WORKER, Run, child_id
 from agentforge.core.state import State
 from agentforge.core.values import (
@@ -30,7 +31,9 @@ from agentforge.core.values import (
     EscalationKind,
     FailureReport,
     Question,
+    QuestionRule,
     Status,
+    is_yes,
 )
 
 FEEDBACK_LINES = 12
@@ -119,7 +122,8 @@ def escalate(
     asking = state.find(run)
     label, asks = (asking.label, asking.id) if asking else ("prepare", "")
     identity = f"ESC-{len(state.escalations) + 1:03d}"
-    decisions.tell(Escalated(Escalation(identity, kind, label, question, reports, run=asks)))
+    asked = Escalation(identity, kind, label, question, reports, run=asks)
+    decisions.tell(Escalated(_expiring(asked, state.questions)))
     decisions.move("blocked")
     return f"{kind}: {question.text[:WHY_CHARS]}"
 
@@ -138,6 +142,21 @@ def restart(decisions: Decisions, by: str) -> None:
     decisions.move("draft")
     decisions.tell(Resumed(decisions.state.segment + 1, by))
     decisions.move("scheduled")
+
+
+def _expiring(asked: Escalation, rule: QuestionRule) -> Escalation:
+    """The question with what happens if nobody answers. What would cost or allow more than a person said is
+    never answered for them.
+    """
+    question, answer = asked.question, "abort"
+    if not rule.timeout_s:
+        return asked
+    if rule.then == "recommended":
+        answer = question.recommendation
+        more = asked.kind in ("permission", "budget") or question.call is not None or is_yes(answer)
+        if more or answer not in question.options:
+            return asked
+    return replace(asked, timeout_s=rule.timeout_s, unless_answered=answer)
 
 
 def confuse(decisions: Decisions, what: str, run: str = WORKER) -> str:
@@ -178,10 +197,30 @@ def next_step(own: RunDecisions, why: str) -> str:
     return _asked_step(own, open_step(own, why))
 
 
+def is_degraded(state: State) -> bool:
+    """Whether too many of the last steps came to nothing, and the newer ones no fewer than those before."""
+    rule, closings = state.degraded, [failed for _, failed in state.closings]
+    if not rule.window or len(closings) < rule.failures or sum(closings) < rule.failures:
+        return False
+    half = len(closings) // 2
+    return sum(closings[-half:]) >= sum(closings[: len(closings) - half])
+
+
+def _degraded_question(state: State) -> Question:
+    failed, count = sum(each for _, each in state.closings), len(state.closings)
+    text = (
+        f"{failed} of the last {count} steps came to nothing, and it does not get better. Should the task go "
+        "on, or do you want to step in?"
+    )
+    return Question(text, ("go on", "abort"), "")
+
+
 def open_step(own: RunDecisions, why: str) -> str:
     """A step begins, if its call fits the budget. A run beside others is asked about that when its call is
     owed: theirs may cost less than their worst case by then.
     """
+    if is_degraded(own.state):
+        return escalate(own.all, "degraded", _degraded_question(own.state), run=own.id)
     if not own.run.parent and not fits(own.state, own.run):
         return escalate(own.all, "budget", budget_question(own.state, run=own.id), run=own.id)
     own.tell(StepOpened(own.id, own.state.step + 1))

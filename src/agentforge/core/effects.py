@@ -122,6 +122,8 @@ class Await:
     key: str
     escalation: str
     uses: Uses = "nothing"
+    seconds: int = 0
+    """How long, from when it was asked; 0: for ever."""
 
 
 RunEffect: TypeAlias = Assemble | Ask | Pause | Act | Check | Judge | Commit | Deliver

@@ -36,7 +36,7 @@ from agentforge.core.events import (
 )
 from agentforge.core.evolve_calls import landed, next_try
 from agentforge.core.evolve_iteration import evolve_iteration, handed_over
-from agentforge.core.evolve_run import evolve_run, with_branch
+from agentforge.core.evolve_run import evolve_run
 from agentforge.core.machine import TERMINAL, check_move
 from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
@@ -91,7 +91,7 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
         case RedReopened(_, why):
             return replace(state, reopening=why, reopenings=(*state.reopenings, why))
         case TaskDelivered():
-            return handed_over(with_branch(state, event), event)
+            return handed_over(state.with_branch(event), event)
         case Escalated(escalation):
             return replace(state, escalations=(*state.escalations, escalation))
         case Resolved():
@@ -113,7 +113,7 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
             return replace(state, defects=(*state.defects, note))
         case Resumed(segment):
             runs = tuple(_rested(run) for run in state.runs)
-            return replace(state, segment=segment, prepared=False, failure="", runs=runs)
+            return replace(state, segment=segment, prepared=False, failure="", runs=runs, closings=())
         case TaskAborted():
             return state
         case TaskFailed(reason):

@@ -25,7 +25,6 @@ from agentforge.core.events import (
     StageReopened,
     StepClosed,
     StepOpened,
-    TaskDelivered,
     WaitEnded,
 )
 from agentforge.core.evolve_calls import MAX_SAID, evolve_call
@@ -93,16 +92,6 @@ def evolve_run(state: State, event: RunEvent) -> State:  # noqa: C901, PLR0912  
 
 
 # ------------------------------------------------------------------ the runs of a state
-
-
-def with_branch(state: State, event: StageAccepted | TaskDelivered) -> State:
-    """The state with the branch where the event left it; a commit that is the base's has none."""
-    if event.commit == state.base_commit:
-        return state
-    name = event.branch or f"agentforge/{state.task_id}"  # the one name there was in earlier releases
-    kept = tuple(dict.fromkeys((*state.branches_kept, *event.kept)))
-    at = event.seal or event.commit if isinstance(event, TaskDelivered) else event.commit
-    return replace(state, branch=name, branch_at=at, branches_kept=kept)
 
 
 def _alone(state: State, run: Run) -> tuple[Run, ...]:
@@ -211,7 +200,8 @@ def _closed(state: State, event: StepClosed) -> State:
         mistakes=own.mistakes + 1 if event.mistake else 0,
         recent=(*own.recent, line)[-MAX_RECENT:],
     )
-    return state.with_run(closed)
+    failed = event.mistake or event.outcome.startswith("gate_")
+    return state.with_run(closed, closings=state.closed(event.step, failed=failed))
 
 
 def _digest(item: ActionDigest) -> str:
@@ -255,7 +245,7 @@ def _judged(state: State, event: GateJudged) -> State:
 
 def _accepted(state: State, event: StageAccepted) -> State:
     own = state.run_of(event.run)
-    state = with_branch(state, event)
+    state = state.with_branch(event)
     about = (own.judged, own.skipped, event.approved_by, own.drafts)
     done = Accepted(event.stage, event.tree, event.commit, event.finals, *about)
     stage = state.pipeline.stage(event.stage)

@@ -336,6 +336,13 @@ class ChangeModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Expired:
+    """Nobody has answered a question in time. Never taken from the inbox: whoever drives has a clock."""
+
+    escalation: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeWait:
     """A person says how long a provider may be waited for from now on. Never taken from the inbox."""
 
@@ -385,7 +392,7 @@ class Fork:
 
 
 Message: TypeAlias = (
-    Resolution | Resume | Abort | ChangeModel | ChangeWait | NoteDefect | Fork | Extend | Revise
+    Resolution | Resume | Abort | ChangeModel | ChangeWait | Expired | NoteDefect | Fork | Extend | Revise
 )
 """What a person tells a task, at any time."""
 

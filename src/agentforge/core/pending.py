@@ -33,7 +33,7 @@ def pending(state: State) -> tuple[Effect, ...]:
         return ()
     if state.status == "blocked":
         waiting = state.open_escalation
-        return (Await(f"await/{waiting.id}", waiting.id),) if waiting else ()
+        return (Await(f"await/{waiting.id}", waiting.id, seconds=waiting.timeout_s),) if waiting else ()
     if not state.prepared:
         return (Prepare(f"prepare/{state.segment}", state.halted),)
     owed: list[Effect] = []

@@ -29,6 +29,7 @@ from agentforge.core.inputs import (
     Abort,
     ChangeModel,
     ChangeWait,
+    Expired,
     Extend,
     Fork,
     Message,
@@ -44,13 +45,15 @@ from agentforge.core.runs import WORKER
 from agentforge.core.values import RETRYABLE, Budget, Escalation, Reopening, agrees, is_yes
 from agentforge.core.verdicts import revises
 
+TIMEOUT = "the timeout"
+"""Who answers a question that nobody has answered in time."""
 KEEP = "keep them"
 """The answer that keeps old tests which a role would give up."""
 TOLD_CHARS = 4000
 """How much of the call that it sent a role is shown again."""
 
 
-def hear(decisions: Decisions, given: Message) -> str:
+def hear(decisions: Decisions, given: Message) -> str:  # noqa: C901  # one arm per message
     """What a person says, and what follows from it."""
     match given:
         case Resolution():
@@ -61,6 +64,8 @@ def hear(decisions: Decisions, given: Message) -> str:
             return _abort(decisions, given)
         case ChangeModel():
             return _change_model(decisions, given)
+        case Expired(identity):
+            return _expire(decisions, identity)
         case ChangeWait():
             return change_wait(decisions, given)
         case NoteDefect():
@@ -102,6 +107,14 @@ def _resolve(decisions: Decisions, given: Resolution) -> str:
     if found.kind == "budget":
         decisions.tell(BudgetRaised(_raised(state.budget, given.answer)))
     return _go_on(decisions, given.by, found, given.answer)
+
+
+def _expire(decisions: Decisions, identity: str) -> str:
+    """Nobody answered in time: what was said at the start counts as the answer."""
+    found = next((item for item in decisions.state.escalations if item.id == identity), None)
+    if found is None or not found.timeout_s:
+        raise StateInvalid(f"state_invalid: {identity} is no question that is answered by itself.")
+    return _resolve(decisions, Resolution(identity, found.unless_answered, TIMEOUT))
 
 
 def _resume(decisions: Decisions, given: Resume) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agentforge.core.pipeline import Pipeline
-from agentforge.core.values import Budget, Delivery, Oversight, Price, TierPrice
+from agentforge.core.values import Budget, DegradedRule, Delivery, Oversight, Price, QuestionRule, TierPrice
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,10 @@ class TaskSpec:
     """How long a call may wait for its batch before it is sent live; 0: as long as it takes."""
     max_wait_s: int = 0
     """How long a provider whose quota is used up is waited for; 0: a person is asked at once."""
+    questions: QuestionRule = QuestionRule()
+    """How long its questions wait for an answer."""
+    degraded: DegradedRule = DegradedRule()
+    """When too many of its steps fail."""
     reworks: str = ""
     """The task whose result this one corrects."""
     iterates: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from functools import reduce
 
 from agentforge.core.conditions import PROVIDED, Fact, holds
 from agentforge.core.dependencies import Dependencies, FoundArtifact
-from agentforge.core.events import ExternalArtifactImported, TaskDelivered
+from agentforge.core.events import ExternalArtifactImported, StageAccepted, TaskDelivered
 from agentforge.core.pipeline import TIERS, Part, Reviewer, Stage, Tier
 from agentforge.core.replacing import replace
 from agentforge.core.runs import WORKER, Run
@@ -91,6 +91,8 @@ class State(TaskSpec):
     """What was found in text from outside that reads like an instruction, each once."""
     failures: tuple[FailureReport, ...] = ()
     """The attempts that were given up."""
+    closings: tuple[tuple[int, bool], ...] = ()
+    """The last steps since a person came by, and whether each came to nothing."""
     grants: tuple[str, ...] = ()
     """Stages that a person gave one more attempt."""
     revisions: int = 0
@@ -211,6 +213,15 @@ class State(TaskSpec):
         runs = tuple(run if item.id == run.id else item for item in self.runs)
         return replace(self, runs=runs, **more)  # type: ignore[arg-type]  # fields of the state, by name
 
+    def with_branch(self, event: StageAccepted | TaskDelivered) -> "State":
+        """The state with the branch where the event left it; a commit that is the base's has none."""
+        if event.commit == self.base_commit:
+            return self
+        name = event.branch or f"agentforge/{self.task_id}"  # the one name there was in earlier releases
+        kept = tuple(dict.fromkeys((*self.branches_kept, *event.kept)))
+        at = event.seal or event.commit if isinstance(event, TaskDelivered) else event.commit
+        return replace(self, branch=name, branch_at=at, branches_kept=kept)
+
     def beside(self, parent: str) -> tuple[Run, ...]:
         """The runs that are about the result of this one."""
         return tuple(item for item in self.runs if item.parent == parent)
@@ -278,6 +289,14 @@ class State(TaskSpec):
         return next((item for item in reversed(self.iterations) if item.stage == stage), None)
 
     # ------------------------------------------------------------------ counts
+
+    def closed(self, step: int, *, failed: bool) -> tuple[tuple[int, bool], ...]:
+        """How the last steps ended, with one more; one whose result a gate refuses later has failed all the
+        same.
+        """
+        before = [(other, ended) for other, ended in self.closings if other != step]
+        window = self.degraded.window
+        return (*before, (step, failed))[-window:] if window else ()
 
     def revised_times(self, stage: str) -> int:
         """How often this stage was sent back to work."""

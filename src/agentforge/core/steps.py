@@ -15,12 +15,13 @@ from agentforge.core.events import (
     ActionLeft,
     ActionsPerformed,
     Checked,
+    ContextAssembled,
     Discarded,
     GateOpened,
     HandedIn,
     Reverted,
 )
-from agentforge.core.inputs import Acted, ActionLeaving
+from agentforge.core.inputs import Acted, ActionLeaving, Assembled
 from agentforge.core.iterating import NOT_REVISED, is_unrevised
 from agentforge.core.machine import ASKS
 from agentforge.core.pending import pending
@@ -34,6 +35,18 @@ STILL_CHARS = 1000
 """What a person is told of a stage that stands still."""
 TOLD_CHARS = 300
 """Of each thing that the role was told."""
+
+MAX_FLAGGED = 200
+"""More places than that, and the repository is about such text."""
+
+
+def assembled(own: RunDecisions, given: Assembled) -> str:
+    """The context is there; what it holds that reads like an instruction is named once."""
+    known = own.state.flagged
+    new = tuple(flag for flag in dict.fromkeys(given.flagged) if flag not in known)
+    flagged = new[: MAX_FLAGGED - len(known)]
+    own.tell(ContextAssembled(own.id, given.ref, given.tokens, given.dropped, flagged))
+    return f"context of {given.tokens} tokens"
 
 
 def leaving(decisions: Decisions, given: ActionLeaving, key: str) -> str:

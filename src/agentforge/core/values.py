@@ -31,6 +31,7 @@ EscalationKind = Literal[
     "environment",  # the project's environment cannot be built
     "model",  # the provider cannot be used
     "dependency",  # what the task waits for failed, is gone, or waits for it
+    "degraded",  # too many of the last steps failed
     "confused",  # something the core cannot classify
     "iteration",  # a version of an artifact is presented, and somebody decides about it
     "approval",  # somebody wanted to be asked before the task goes on
@@ -299,6 +300,27 @@ class Question:
     """What the role is told where the answer is not yes; a yes lets the gate judge again."""
 
 
+Then = Literal["recommended", "abort"]
+"""What happens to a question that nobody answers in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRule:
+    """How long a question waits for an answer, and what happens then."""
+
+    timeout_s: int = 0
+    """0: for ever."""
+    then: Then = "recommended"
+
+
+@dataclass(frozen=True, slots=True)
+class DegradedRule:
+    """How many of the last steps may fail before a person is asked; 0 steps: any number."""
+
+    window: int = 0
+    failures: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class FailureReport:
     """Where an attempt got stuck."""
@@ -325,6 +347,10 @@ class Escalation:
     by: str = ""
     run: str = ""
     """The run that the question comes from; empty where it comes from none."""
+    timeout_s: int = 0
+    """How long it waits for an answer; 0: for ever."""
+    unless_answered: str = ""
+    """The answer that counts then."""
 
     @property
     def allows(self) -> bool:

@@ -27,6 +27,9 @@ class DrivenJournal(Protocol):
     def known(self, key: str) -> bool:
         """Whether this key is on record."""
 
+    def waited_s(self, escalation: str) -> int:
+        """How long a question has been open, in whole seconds."""
+
     def advance(self, key: str, given: Input) -> tuple[Effect, ...]:
         """Decides, appends one line, and says what is owed next."""
 

@@ -25,7 +25,7 @@ CODE = tuple(suffix for language in LANGUAGES for suffix in language.suffixes)
 _DECLARATIONS = tuple(ending for language in LANGUAGES for ending in language.declarations)
 OTHER_CODE = GENERIC.suffixes
 """Suffixes of code whose tests only its project knows how to run."""
-NAMES = " or ".join(language.name for language in FOUND)
+NAMES = " or ".join((", ".join(language.name for language in FOUND[:-1]), FOUND[-1].name))
 
 
 def languages_of(paths: Iterable[str], known: Sequence[Language] = FOUND) -> tuple[Language, ...]:

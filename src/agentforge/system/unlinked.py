@@ -25,6 +25,7 @@ def open_unlinked(path: Path, flags: int, mode: int = 0o666) -> int:
     """A descriptor of the regular file, or with `O_DIRECTORY` the directory, at an absolute path. A link on
     the way, or at its end, is refused; a pipe or a device does not hold us up, and is refused, too.
     """
+    assert path.is_absolute(), f"{path} would be looked for in the root directory"
     top = os.open("/", _DIRECTORY)
     try:
         fd = (by_kernel() or by_walking)(top, str(path).lstrip("/") or ".", flags | _NEVER_WAIT, mode)

@@ -18,7 +18,7 @@ from temporalio.exceptions import ApplicationError
 
 from agentforge.core.effects import Await, Pause
 from agentforge.core.errors import PolicyError, StateInvalid, Unusable, UserError
-from agentforge.core.inputs import DriverStarted, Elapsed, Parked
+from agentforge.core.inputs import DriverStarted, Elapsed, Expired, Outcome, Parked
 from agentforge.core.machine import OUTCOMES, TERMINAL
 from agentforge.engines.temporal.answers import answer_of, family_of
 from agentforge.engines.temporal.port import Ref, Session, Tasks
@@ -27,7 +27,7 @@ from agentforge.engines.temporal.workflow import ActivityReport, Order
 from agentforge.store.task.lock import LockTaken
 from agentforge.system.secrets.redact import redact
 
-FAMILIES = tuple(family_of(kind) for kind in OUTCOMES if kind is not Await)
+FAMILIES = tuple(family_of(kind) for kind in OUTCOMES)
 PULSE_S = 1.0
 ELSEWHERE = timedelta(milliseconds=500)
 """Until another worker may look whether it has the task."""
@@ -348,7 +348,13 @@ def _perform(held: _OpenTask, session: Session, flight: _RunningEffect, key: str
         state = session.journal.state
     if effect is not None and not flight.called_off.is_set():
         try:
-            outcome = Elapsed() if isinstance(effect, Pause) else session.ports.perform(effect, state)
+            outcome: Outcome | Expired = (
+                Elapsed()
+                if isinstance(effect, Pause)
+                else Expired(effect.escalation)
+                if isinstance(effect, Await)
+                else session.ports.perform(effect, state)
+            )
         except UserError:
             if session.journal.state.status not in TERMINAL:
                 raise

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Mapping
 
-from agentforge.core.effects import Depend, Effect, Pause, TakeBaseline
+from agentforge.core.effects import Await, Depend, Effect, Pause, TakeBaseline
 from agentforge.core.machine import TERMINAL
 from agentforge.engines.temporal.port import Session
 from agentforge.engines.temporal.workflow import ActivityReport, Owed
@@ -28,7 +28,7 @@ def answer_of(session: Session, parked: str = "") -> ActivityReport:
     waiting = state.open_escalation
     return ActivityReport(
         length=session.journal.length,
-        owed=[_spell(effect, parked=effect.key == parked) for effect in session.owed()],
+        owed=[_spell(session, effect, parked=effect.key == parked) for effect in session.owed()],
         status=state.status,
         stage=state.worker.stage if state.worker else "",
         goal=state.pipeline.name if state.task_id else "",
@@ -37,8 +37,10 @@ def answer_of(session: Session, parked: str = "") -> ActivityReport:
     )
 
 
-def _spell(effect: Effect, *, parked: bool) -> Owed:
+def _spell(session: Session, effect: Effect, *, parked: bool) -> Owed:
     seconds = 0
+    if isinstance(effect, Await) and effect.seconds:
+        seconds = max(1, effect.seconds - session.journal.waited_s(effect.escalation))
     if isinstance(effect, Pause):
         seconds = math.ceil(effect.left(time.time()))
     elif parked:

@@ -279,7 +279,7 @@ class TaskWorkflow:
         for owed in self._newest.owed:
             wants = owed.uses == "worktree"
             if (
-                owed.family == "await"
+                (owed.family == "await" and not owed.seconds)
                 or owed.key in self._flying
                 or len(self._flying) >= IN_FLIGHT
                 or (wants and busy)

@@ -134,7 +134,7 @@ class _Package:
         ):
             name = canary.partition("::")[2]
             text = _CANARY.format(package=self._name, name=name, body=body)
-            (bench.tree / self.folder / file).write_text(text)
+            bench.write(f"{self.folder}/{file}" if self.folder else file, text)
 
 
 def _package(bench: Bench, found: dict[str, Any]) -> _Package:

@@ -6,8 +6,9 @@ the evidence says so.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from agentforge.languages.compiled.braces import TestDialect, tests_in
@@ -98,49 +99,62 @@ GRADLE = Builder(
 def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) -> JudgedTests:
     """One run of the builder, and every report that it wrote."""
     builder = GRADLE if PurePosixPath(command[0]).name.startswith("gradle") else MAVEN
-    files = [path for path in bench.files((".java",)) if "/test/" in f"/{path}"]
+    files = [path for path in bench.found("**/*.java") if "/test/" in f"/{path}"]
     tests = {
         f"{path}::{test.name}": _class_of(path, test.name)
         for path in files
         for test in tests_in(bench.text(path), DIALECT)
     }
-    canary = _lay(bench, files)
     asked = {identity: named for identity, named in tests.items() if covers(wanted, identity)}
     if not asked:
         return JudgedTests()
-    only = _only(builder, asked, canary) if wanted is not None else ()
-    argv = [_filled(word, bench, command) for word in builder.argv]
+    modules = {_module(identity): None for identity in asked}
+    own = {module: _lay(bench, [path for path in files if _module(path) == module]) for module in modules}
+    only = _only(builder, asked, own.values()) if wanted is not None else ()
+    argv = [_filled(word, command) for word in builder.argv]
     rest = [word for word in command[1:] if word not in argv]
-    for report in bench.tree.glob(builder.reports):
-        report.unlink()
+    for report in bench.found(builder.reports):
+        bench.remove(report)
     done = bench.call(*argv, *rest, *only)
     printed = done.out.decode("utf-8", "replace") + "\n" + done.err.decode("utf-8", "replace")
     broken = broken_files(bench, printed)
     if broken:
         return JudgedTests((Program("the tests", tuple(asked), unbuilt=first_line(broken)),), broken)
     try:
-        cases = [
-            case
-            for path in sorted(bench.tree.glob(builder.reports))
-            for case in read_junit(path.read_bytes())
-        ]
+        cases = {path: read_junit(bench.data(path)) for path in bench.found(builder.reports)}
     except UnreadableReport as error:
         return JudgedTests((Program("the tests", tuple(asked), trouble=f"a report cannot be read: {error}"),))
-    if not cases:
+    if not any(cases.values()):
         said = [line for line in printed.splitlines() if "ERROR" in line or "FAILED" in line]
         return JudgedTests(
             trouble=f"no report was written: {said[0][:300]}" if said else "no report was written"
         )
-    trouble = _miscounted(printed, cases) if builder.counts else ""
-    ends = numbered([_end(case, files) for case in cases])
-    program = Program("the tests", tuple(asked), tuple(ends), (), canary, trouble)
-    return JudgedTests((program,))
+    trouble = _miscounted(printed, [*chain.from_iterable(cases.values())]) if builder.counts else ""
+    folder = builder.reports.removeprefix("**/").rpartition("/")[0]
+    programs = []
+    for module, canary in own.items():
+        near = [path for path in files if _module(path) == module]
+        reports = [path for path in cases if path.rpartition(folder)[0] == module]
+        programs.append(
+            Program(
+                f"the tests of {module.rstrip('/')}" if module else "the tests",
+                tuple(identity for identity in asked if _module(identity) == module),
+                tuple(numbered([_end(case, near, canary) for path in reports for case in cases[path]])),
+                (),
+                canary,
+                trouble or ("" if canary else "their framework is not known, so none of ours can run in it"),
+            )
+        )
+    return JudgedTests(tuple(programs))
 
 
-def _filled(word: str, bench: Bench, command: Sequence[str]) -> str:
-    settings = bench.out / "settings.xml"
-    settings.write_bytes(maven_settings().read_bytes())
-    return word.replace("{settings}", str(settings)).replace("{gradle}", command[0])
+def _module(path: str) -> str:
+    """The folder of the module that a file of tests or its report is of."""
+    return path.partition("src/test/")[0] if "src/test/" in path else ""
+
+
+def _filled(word: str, command: Sequence[str]) -> str:
+    return word.replace("{settings}", str(maven_settings())).replace("{gradle}", command[0])
 
 
 def maven_settings() -> Path:
@@ -155,8 +169,10 @@ def _class_of(path: str, name: str) -> tuple[str, str]:
     return "$".join((inside.removesuffix(".java").replace("/", "."), *nested)), method
 
 
-def _only(builder: Builder, asked: Mapping[str, tuple[str, str]], canary: Canaries | None) -> tuple[str, ...]:
-    own = [_class_of(*each.split("::")) for each in canary or ()]
+def _only(
+    builder: Builder, asked: Mapping[str, tuple[str, str]], canaries: Iterable[Canaries | None]
+) -> tuple[str, ...]:
+    own = [_class_of(*each.split("::")) for canary in canaries for each in canary or ()]
     named = [
         builder.only.replace("{class}", known).replace("{method}", method)
         for known, method in dict.fromkeys((*asked.values(), *own))
@@ -184,30 +200,22 @@ def _lay(bench: Bench, files: Sequence[str]) -> Canaries | None:
         declared = re.search(r"^\s*package\s+([\w.]+)\s*;", text, re.MULTILINE)
         package = f"package {declared[1]};\n\n" if declared else ""
         place = str(PurePosixPath(path).parent / f"{name}.java")
-        (bench.tree / place).write_text(_CANARY.format(package=package, api=api, name=name))
+        bench.write(place, _CANARY.format(package=package, api=api, name=name))
         return Canaries(f"{place}::passes", f"{place}::fails")
     return None
 
 
-def _end(case: JUnitCase, files: Sequence[str]) -> End:
+def _end(case: JUnitCase, files: Sequence[str], canary: Canaries | None) -> End:
     top, *nested = case.classname.split("$")
     ending = f"{top.replace('.', '/')}.java"
-    file = next((path for path in files if path == ending or path.endswith(f"/{ending}")), "")
-    if not file and "Agentforge" in top:
-        file = _beside(files, top)
+    known = (*files, canary.passes.partition("::")[0]) if canary else files
+    file = next((path for path in known if path == ending or path.endswith(f"/{ending}")), "")
     method, rest = re.match(r"(\w*)(.*)", case.name, re.DOTALL).groups()  # type: ignore[union-attr]  # matches always
     case_name = re.sub(r"^\([^)]*\)|^\{[^}]*\}", "", rest).strip().strip("[]")
     identity = "::".join((file or ending, *nested, method or case.name))
     outcome: Outcome = case.outcome
     message = case.message or case.exception
     return End(f"{identity}[{case_name}]" if case_name else identity, outcome, message, case.exception)
-
-
-def _beside(files: Sequence[str], top: str) -> str:
-    """Where our own test lies: in the folder of a file of the same package."""
-    folder = top.replace(".", "/").rpartition("/")[0]
-    near = next((path for path in files if str(PurePosixPath(path).parent).endswith(folder)), "")
-    return str(PurePosixPath(near).parent / f"{top.rpartition('.')[2]}.java")
 
 
 def _miscounted(printed: str, cases: Sequence[JUnitCase]) -> str:

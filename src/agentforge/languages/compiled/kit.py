@@ -238,9 +238,8 @@ class KitRuns(PlainRuns):
             own = {"PATH": SYSTEM_PATH, **self._kit.variables(env.path, out)}
             if (made := env.path / self._kit.warm).is_dir() and self._kit.warm:
                 shutil.copytree(made, out / self._kit.warm, symlinks=True)
-            return Bench(
-                sandbox, env, tree, out, with_toolchains(own, env.toolchains), time.monotonic() + timeout_s
-            )
+            variables, read = with_toolchains(own, env.toolchains), tuple(self._kit.read().values())
+            return Bench(sandbox, env, tree, out, variables, time.monotonic() + timeout_s, read)
 
         return bench
 

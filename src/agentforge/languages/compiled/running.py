@@ -6,6 +6,7 @@ test that stops its program is set aside and the others run again. A file of tes
 set aside too: the others are judged without it, and its own tests have not run.
 """
 
+import os
 import secrets
 import shutil
 import tempfile
@@ -46,6 +47,8 @@ class Bench:
     """For what is neither the tree nor the environment; programs may write there too."""
     variables: Mapping[str, str]
     deadline: float
+    read: tuple[Path, ...] = ()
+    """What programs may read beside the environment."""
     token: str = field(default_factory=lambda: secrets.token_hex(8))
     """In the names of our own tests, so that nobody can write them beforehand."""
     said: list[bytes] = field(default_factory=list)
@@ -61,7 +64,7 @@ class Bench:
             Confinement(
                 cwd=cwd or self.tree,
                 write=(self.out, self.tree),
-                read=self.env.readable,
+                read=(*self.env.readable, *self.read),
                 env={**self.variables, "TMPDIR": str(self.out / "tmp"), **(variables or {})},
                 timeout_s=left * FIRST_SHARE,
                 output_limit=REPORT_LIMIT,
@@ -71,17 +74,43 @@ class Bench:
         self.ended.append(done)
         return done
 
-    def files(self, suffixes: tuple[str, ...]) -> list[str]:
-        """Files of the tree with such names, in order."""
-        return sorted(
-            path.relative_to(self.tree).as_posix()
-            for path in self.tree.rglob("*")
-            if path.name.endswith(suffixes) and path.is_file()
-        )
+    # What lies in the tree is the project's, and so is what its tools print. Links and paths of theirs may
+    # lead anywhere, and what follows is done outside of the walls: it must stay inside of the tree.
+
+    def has(self, path: str) -> bool:
+        """Whether this is a file of the tree, and nowhere else."""
+        place = self.tree / path
+        return place.is_file() and place.resolve().is_relative_to(self.tree)
+
+    def found(self, glob: str) -> list[str]:
+        """The files of the tree that a pattern matches, in order."""
+        if glob.startswith("/") or not glob:
+            return []
+        paths = (Path(os.path.normpath(path)) for path in self.tree.glob(glob))
+        inside = (path.relative_to(self.tree).as_posix() for path in paths if path.is_relative_to(self.tree))
+        return sorted(filter(self.has, inside))
+
+    def data(self, path: str) -> bytes:
+        """What a file of the tree holds; of one that is not there or too long, nothing."""
+        place = self.tree / path
+        return place.read_bytes() if self.has(path) and place.stat().st_size <= REPORT_LIMIT else b""
 
     def text(self, path: str) -> str:
         """A file of the tree as text."""
-        return (self.tree / path).read_bytes().decode("utf-8", "replace")
+        return self.data(path).decode("utf-8", "replace")
+
+    def write(self, path: str, text: str) -> bool:
+        """Write a file of the tree; False where that would be somewhere else."""
+        place = self.tree / path
+        if not place.resolve().is_relative_to(self.tree) or not place.parent.is_dir():
+            return False
+        place.write_text(text, encoding="utf-8")
+        return True
+
+    def remove(self, path: str) -> None:
+        """Remove a file of the tree."""
+        if self.has(path):
+            (self.tree / path).unlink()
 
     def relative(self, path: str) -> str:
         """A path as the tree has it."""
@@ -169,11 +198,11 @@ class _Rounds:
             judged = self.judge(self.bench, wanted, self.command)
             self.trouble = judged.trouble
             self.broken |= judged.broken
-            aside = [path for path in judged.broken if self.is_test(path)]
+            aside = [path for path in judged.broken if self.is_test(path) and self.bench.has(path)]
             again = [] if judged.trouble else self._believe(judged.programs)
             if aside and set(aside) == judged.broken.keys():
                 for path in aside:
-                    (self.bench.tree / path).unlink(missing_ok=True)
+                    self.bench.remove(path)
             elif again:
                 wanted = tuple(again)
             else:

@@ -74,7 +74,7 @@ def _roots(bench: Bench) -> Iterator[str]:
             for target in package.get("targets", ()):
                 if target.get("test") and "example" not in target.get("kind", ()):
                     path = bench.relative(str(target.get("src_path", "")))
-                    if (bench.tree / path).is_file():
+                    if bench.has(path):
                         yield path
 
 
@@ -93,7 +93,7 @@ def _lay(bench: Bench, root: str) -> None:
         _CANARY.format(name=name, test=test, body=body)
         for (name, test), body in zip(parts, bodies, strict=True)
     )
-    (bench.tree / root).write_text(text + "".join(more))
+    bench.write(root, text + "".join(more))
 
 
 def _messages(text: str) -> Iterator[dict[str, Any]]:

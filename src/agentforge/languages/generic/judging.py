@@ -103,8 +103,8 @@ def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) 
                 broken |= found
                 ends += [] if found else [_by_exit(identity, done)]
         return JudgedTests((Program("the named commands", (), tuple(ends)),), broken)
-    for report in bench.tree.glob(declared.results) if declared.results else ():
-        report.unlink()
+    for report in bench.found(declared.results):
+        bench.remove(report)
     done = bench.call(*shlex.split(declared.test))
     ends, trouble = _junit(bench, declared) if declared.report == "junit" else _tap(done)
     if trouble and not ends:
@@ -118,12 +118,8 @@ def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) 
 
 def test_files(bench: Bench, globs: Sequence[str]) -> list[str]:
     """The files of tests that are there."""
-    found = {
-        path
-        for glob in globs
-        for path in bench.tree.glob(glob.removesuffix("/**") + "/**/*" if glob.endswith("/**") else glob)
-    }
-    return sorted(path.relative_to(bench.tree).as_posix() for path in found if path.is_file())
+    whole = (f"{glob}/*" if glob.endswith("/**") else glob for glob in globs)
+    return sorted({path for glob in whole for path in bench.found(glob)})
 
 
 def _unbuilt(
@@ -162,11 +158,11 @@ def _by_exit(identity: str, done: Completed) -> End:
 
 
 def _junit(bench: Bench, declared: DeclaredTests) -> tuple[list[End], str]:
-    reports = sorted(bench.tree.glob(declared.results)) if declared.results else []
+    reports = bench.found(declared.results)
     if not reports:
         return [], f"no report was written to `{declared.results}`"
     try:
-        cases = [case for path in reports for case in read_junit(path.read_bytes())]
+        cases = [case for path in reports for case in read_junit(bench.data(path))]
     except UnreadableReport as error:
         return [], f"a report cannot be read: {error}"
     return [
@@ -208,11 +204,7 @@ def broken_files(bench: Bench, text: str, files: Sequence[str]) -> dict[str, str
         if error is None:
             continue
         path = bench.relative(error["file"])
-        path = (
-            path
-            if (bench.tree / path).is_file()
-            else next((each for each in files if each.endswith(f"/{path}")), "")
-        )
+        path = path if bench.has(path) else next((each for each in files if each.endswith(f"/{path}")), "")
         if path:
             found.setdefault(path, []).append(f"{path}: {error['said'] or line.strip()}")
     return {path: "\n".join(dict.fromkeys(lines)) for path, lines in found.items()}

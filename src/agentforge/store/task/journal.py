@@ -30,7 +30,7 @@ from agentforge.store.task.lines import (
     spell_line,
 )
 from agentforge.store.task.progress import Progress
-from agentforge.store.task.times import Clock, Times, stamp
+from agentforge.store.task.times import Clock, Times, seconds_between, stamp
 from agentforge.store.task.upcast import VERSION
 from agentforge.system.bounded import LARGEST, read_open
 from agentforge.system.canon import digest
@@ -106,6 +106,10 @@ class Journal:
         again.
         """
         return key in self._keys
+
+    def waited_s(self, escalation: str) -> int:
+        """How long a question has been open, in whole seconds; 0 where its time is not known."""
+        return seconds_between(dict(self.times.opened).get(escalation, ""), stamp(self._clock()))
 
     def advance(self, key: str, given: Input) -> tuple[Effect, ...]:
         """Record what an input means, in one line, and say what is owed now. A known key changes nothing.

@@ -14,9 +14,11 @@ from agentforge.core.runs import Run
 from agentforge.core.state import State
 from agentforge.store.task.iterations import round_name
 from agentforge.store.task.progress import Progress
-from agentforge.store.task.times import Times, stamp
+from agentforge.store.task.times import Times, seconds_between, stamp
 from agentforge.store.task.views import StateWord, north_star_word, plan
 from agentforge.system.git.repository import Git
+
+__all__ = ["Summary", "changed_files", "seconds_between", "summary_of", "timed"]
 
 Summary = dict[str, Any]
 """JSON, with fractions for shares and dollars: for readers, never recorded."""
@@ -137,15 +139,6 @@ def timed(summary: Summary, now: datetime) -> Summary:
     if status["state"] == "in_progress" and isinstance(share, float) and share >= _PLAUSIBLE:
         left = round(elapsed * (1 - share) / share)
     return {**summary, "timing": {**timing, "elapsed_seconds": elapsed, "estimated_remaining_seconds": left}}
-
-
-def seconds_between(before: str, after: str) -> int:
-    """Whole seconds between two stamps; 0 where a clock went back or a time is not known."""
-    try:
-        span = datetime.fromisoformat(after) - datetime.fromisoformat(before)
-    except ValueError:
-        return 0
-    return max(0, int(span.total_seconds()))
 
 
 def _phase_share(state: State) -> float:

@@ -31,6 +31,15 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def seconds_between(before: str, after: str) -> int:
+    """Whole seconds between two stamps; 0 where a clock went back or a time is not known."""
+    try:
+        span = datetime.fromisoformat(after) - datetime.fromisoformat(before)
+    except ValueError:
+        return 0
+    return max(0, int(span.total_seconds()))
+
+
 @dataclass(frozen=True, slots=True)
 class Times:
     """The times that views show, each as `stamp` spells it."""

@@ -3,6 +3,7 @@ time.
 """
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, assert_never
@@ -20,7 +21,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.task.artifacts import read
 from agentforge.store.task.iterations import history_files, rounds
 from agentforge.store.task.lines import spell_document
-from agentforge.store.task.times import Times
+from agentforge.store.task.times import Times, stamp
 from agentforge.system.files import disk_errors, write_atomic
 from agentforge.system.unlinked import read_unlinked
 
@@ -199,6 +200,8 @@ def escalation_view(files: TaskFiles, state: State, escalation: Escalation, time
         "reports": [encode(report) for report in reports(state, escalation)],
         "understanding": _understanding(files, state, escalation),
         "branch": _branch(state),
+        "expires_at": expires_at(escalation, times),
+        "unless_answered": escalation.unless_answered or None,
         "answer_with": f"{command} --answer …" if open_now else None,
         "abort_with": f"{command} --abort" if open_now else None,
         "answer": escalation.answer,
@@ -206,6 +209,14 @@ def escalation_view(files: TaskFiles, state: State, escalation: Escalation, time
         "answered_at": dict(times.answered).get(escalation.id),
     }
     return view
+
+
+def expires_at(escalation: Escalation, times: Times) -> str | None:
+    """When an open question is answered by itself; None: never."""
+    opened = dict(times.opened).get(escalation.id)
+    if escalation.answer is not None or not escalation.timeout_s or not opened:
+        return None
+    return stamp(datetime.fromisoformat(opened) + timedelta(seconds=escalation.timeout_s))
 
 
 def reports(state: State, escalation: Escalation) -> tuple[FailureReport, ...]:

@@ -6,6 +6,7 @@ import click
 
 from agentforge.app.inbox import InboxRecord
 from agentforge.app.reports import report
+from agentforge.store.task.views import expires_at
 from agentforge.surfaces.cli.pages.escalation import escalation_page
 from agentforge.surfaces.cli.pages.version import presented_page
 from agentforge.surfaces.cli.pages.words import age, count, money
@@ -34,7 +35,7 @@ def record_page(record: InboxRecord) -> str:
     """Everything that led to the question, and what waiting costs."""
     task = record.task
     page = escalation_page(report(task), task.files, task.journal.times, record.escalation)
-    held = record.reserved
+    held, times = record.reserved, task.journal.times
     costs = [
         f"  open for {age(record.waited_s)}; {task.task_id} waits until it is answered",
         *(
@@ -42,11 +43,20 @@ def record_page(record: InboxRecord) -> str:
             if held.calls
             else []
         ),
+        *([f"  {_expiry(record, until)}"] if (until := expires_at(record.escalation, times)) else []),
         *([f"  the work so far is in {record.worktree}"] if record.worktree.is_dir() else []),
     ]
     shown = presented_page(task) if record.escalation.answer is None else ""
     parts = ["", "What is presented", *(f"  {line}" for line in shown.splitlines())] if shown else []
     return "\n".join([page, *parts, "", "What waiting costs", *costs])
+
+
+def _expiry(record: InboxRecord, until: str) -> str:
+    """What happens if nobody answers."""
+    return (
+        f"at {until} the answer is {brief(record.escalation.unless_answered, 80)}: "
+        f"`agentforge continue {record.task.task_id}` then takes it"
+    )
 
 
 def ask_answer(record: InboxRecord) -> str | None:
