@@ -63,7 +63,7 @@ fix: .venv/.ready ## Format, and mend what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: .venv/.ready ## Measure: a table, and JSON beside it
+bench: .venv/.ready ## Measure: a table, ratios to the run before (or BEFORE=file), and JSON beside it
 	$(BIN)/python -m bench.run
 
 effect: .venv/.ready ## Play requests to released libraries with a recorded reader: calls, tokens, hidden tests (make effect NAMES="...")

@@ -1,10 +1,11 @@
 """Measurements as rows: tables for people, and the same as JSON."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+TIMES = ("ms", "s")
 _GAP = "  "
 
 
@@ -58,6 +59,33 @@ def write_json(path: Path, tables: Mapping[str, Sequence[Row]], about: Mapping[s
     path.write_text(
         json.dumps({"about": about, "rows": rows}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
+
+
+def read_rows(path: Path) -> dict[tuple[str, str, str], Row]:
+    """What an earlier run wrote, by table, thing and name; nothing if there was none."""
+    if not path.is_file():
+        return {}
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return {
+        (row["table"], row["about"], row["name"]): Row(
+            row["about"], row["name"], row["value"], row["unit"], row["goal"]
+        )
+        for row in rows
+    }
+
+
+def against(
+    before: Mapping[tuple[str, str, str], Row], tables: Mapping[str, Sequence[Row]], most: float
+) -> Iterator[Row]:
+    """Every time that both runs measured: before, now, and one in multiples of the other."""
+    for title, rows in tables.items():
+        for row in rows:
+            then = before.get((title, row.about, row.name))
+            if then is not None and row.unit in TIMES and then.value > 0:
+                name = f"{title}: {row.about}, {row.name}"
+                yield Row(name, "before", then.value, row.unit)
+                yield Row(name, "now", row.value, row.unit)
+                yield Row(name, "now against before", row.value / then.value, "x", most)
 
 
 def _number(value: float) -> str:

@@ -58,9 +58,14 @@ class Scene:
     model: PlainModel
     git: TimedGit
 
-    def drive_to(self, step: int, watch: Callable[[State], None] = lambda _: None) -> None:
+    def drive_to(
+        self,
+        step: int,
+        watch: Callable[[State], None] = lambda _: None,
+        make: Callable[[Effect, State], Outcome] | None = None,
+    ) -> None:
         """Real steps, through the real engine, until `step` has begun. `watch` is told when each begins, the
-        last one too.
+        last one too. With `make` nothing is performed: the engine is alone.
         """
 
         def make_real(effect: Effect, state: State) -> Outcome:
@@ -70,7 +75,7 @@ class Scene:
                 watch(state)
                 if state.step >= step:
                     raise WindowOver("The window is over.")
-            return perform(self.world, effect, state)
+            return perform(self.world, effect, state) if make is None else make(effect, state)
 
         files = self.journal.files
         ports = Ports(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentforge.core.effects import Act, Ask, Assemble, Effect
-from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled
+from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled, Outcome
 from agentforge.core.pending import pending, worst_case
 from agentforge.core.runs import Run
 from agentforge.core.state import State
@@ -18,6 +18,7 @@ from bench.timed import Appends, Spent, median_ms, timed_syncs, without_syncs
 
 POINTS = (10, 1_000, 10_000)
 WINDOWS: tuple[tuple[Work, int], ...] = (("read", 30), ("edit", 10))
+ALONE = 60
 MISSES = 4
 """Every so many skipped steps one fails, so that what was tried is as long as it ever gets."""
 
@@ -99,6 +100,40 @@ def measure_steps(scene: Scene, place: Path) -> Iterator[Window]:
             yield _window(scene, place, work, steps, point)
 
 
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Steps whose four effects do nothing, at one point of a task: the engine, the rules, the journal with
+    its waits for the disk, and the views. Medians per step.
+    """
+
+    point: int
+    total_ms: float
+    cpu_ms: float
+    sync_ms: float
+
+
+def measure_engine(scene: Scene, place: Path) -> Iterator[Alone]:
+    """The engine alone at every point, after some real steps; the lines between are recorded as fast as can
+    be.
+    """
+    scene.drive_to(POINTS[0])
+    for point in POINTS:
+        if scene.journal.state.step + 100 < point:
+            skip_to(scene, point - 5)
+        with timed_syncs() as syncs:
+            watch = _Watch(scene.git.spent, syncs, Appends(place / "append.bench"))
+            scene.drive_to(
+                scene.journal.state.step + ALONE, watch, lambda effect, _: _outcome_of(scene, effect)
+            )
+        spans = watch.spans()
+        yield Alone(
+            point,
+            median_ms([span.wall for span in spans]),
+            median_ms([span.cpu for span in spans]),
+            median_ms([span.sync for span in spans]),
+        )
+
+
 def _window(scene: Scene, place: Path, work: Work, steps: int, point: int) -> Window:
     journal, pack = scene.journal, scene.journal.files.pack
     scene.model.work = work
@@ -139,24 +174,25 @@ def skip_to(scene: Scene, step: int) -> None:
 
 
 def _record(scene: Scene, owed: Effect) -> None:
+    scene.journal.advance(owed.key, _outcome_of(scene, owed))
+
+
+def _outcome_of(scene: Scene, owed: Effect) -> Outcome:
+    """What an effect came to that did nothing; the line before a call is written as always."""
     journal, state = scene.journal, scene.journal.state
     run = state.worker
     assert run is not None
     match owed:
         case Assemble():
-            journal.advance(owed.key, Assembled(run.context, run.context_tokens))
+            return Assembled(run.context, run.context_tokens)
         case Ask():
             journal.advance(f"{owed.key}/sent", AskStarted("0" * 64, "plain", worst_case(state, run)))
-            journal.advance(
-                owed.key,
-                Answered(
-                    ReplyDigest(
-                        run.reply.ref, Usage(1000, 100), Amount(1, 1100, 0), 1, summary=f"step {state.step}"
-                    )
-                ),
+            reply = ReplyDigest(
+                run.reply.ref, Usage(1000, 100), Amount(1, 1100, 0), 1, summary=f"step {state.step}"
             )
+            return Answered(reply)
         case Act():
-            journal.advance(owed.key, _acted(state, run))
+            return _acted(state, run)
         case _:
             raise AssertionError(f"a skipped step owes {owed}")
 

@@ -627,6 +627,39 @@ def test_a_contract_of_another_name_takes_a_packaged_ones_place_only_if_it_build
         CATALOG.with_overrides({TICKET: f"{own}part: reprot\n"}).contract("ticket")
 
 
+# Other broken files
+
+
+def test_other_broken_files_are_named_apart_and_not_held_against_a_file() -> None:
+    others = {
+        ".agentforge/agents/test_engineer.yaml": 'extends: "agentforge:test_engineer"\nnonsense: 1\n',
+        ".agentforge/agents/backend.yaml": "agent: [\n",
+        ".agentforge/agents/frontend.yaml": "extends: backend\nagent: {role: frontend}\n",
+        ".agentforge/contracts/review.yaml": 'extends: "agentforge:review"\nvalidation: [shiny]\n',
+        CONFIG: "stages: {dance: {}}\n",
+        ".agentforge/pipelines/own.yaml": (
+            'extends: "agentforge:design"\npipeline: {name: own, remove: [spec]}\n'
+        ),
+    }
+    good = judge_file(others, DEVELOPER, 'extends: "agentforge:software_developer"\n')
+    assert good.wrong == ()
+    named = [fault.partition(":")[0] for fault in good.elsewhere]
+    assert sorted(named) == sorted(set(others) - {".agentforge/agents/frontend.yaml"})
+    bad = judge_file(others, DEVELOPER, 'extends: "agentforge:software_developer"\nnonsense: 1\n')
+    assert [fault.partition(":")[0] for fault in bad.wrong] == [DEVELOPER]
+    assert bad.elsewhere == good.elsewhere
+    builds = judge_file(others, DEVELOPER, "extends: backend\nagent: {role: software_developer}\n")
+    (fault,) = builds.wrong
+    assert fault.startswith(f"{DEVELOPER}:1: extends: there is no agents file `backend`")
+    assert ".agentforge/agents/backend.yaml is broken itself" in fault
+
+
+def test_a_file_that_others_need_is_broken_for_them_too_and_told_once() -> None:
+    others = {".agentforge/agents/backend.yaml": "extends: software_developer\nagent: {role: backend}\n"}
+    found = judge_file(others, DEVELOPER, 'extends: "agentforge:software_developer"\nnonsense: 1\n')
+    assert ([fault.partition(":")[0] for fault in found.wrong], found.elsewhere) == ([DEVELOPER], ())
+
+
 # Examples, and files that lie elsewhere
 
 

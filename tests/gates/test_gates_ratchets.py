@@ -1,6 +1,7 @@
 """Claims about what counts as worse than before."""
 
-from agentforge.gates.ratchets import EASY, grown, worse, worse_complexity
+from agentforge.catalog.exits import exit_numbers
+from agentforge.gates.ratchets import grown, worse, worse_complexity
 from agentforge.languages.values import CheckRun
 
 
@@ -37,7 +38,12 @@ def test_more_findings_of_a_kind_in_a_file_are_worse_wherever_their_lines_went()
 
 
 def test_a_function_that_stays_easy_or_only_moved_has_not_grown() -> None:
-    assert grown({"f": 1}, {"f": EASY}) == {}
-    assert grown({"f": 1, "g": EASY}, {"f": EASY + 1, "g": EASY + 2}) == {"g": EASY + 2, "f": EASY + 1}
-    assert grown({}, {"new": EASY + 1}) == {"new": EASY + 1}
+    assert grown({"f": 1}, {"f": exit_numbers().easy_complexity}) == {}
+    assert grown(
+        {"f": 1, "g": exit_numbers().easy_complexity},
+        {"f": exit_numbers().easy_complexity + 1, "g": exit_numbers().easy_complexity + 2},
+    ) == {"g": exit_numbers().easy_complexity + 2, "f": exit_numbers().easy_complexity + 1}
+    assert grown({}, {"new": exit_numbers().easy_complexity + 1}) == {
+        "new": exit_numbers().easy_complexity + 1
+    }
     assert grown({"old": 7}, {"new": 7}) == {}

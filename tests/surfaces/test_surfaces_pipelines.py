@@ -189,6 +189,19 @@ def test_a_wrong_file_is_data_too_and_no_task_starts_with_one(scene: Scene) -> N
         scene.git("commit", "--quiet", "--message", "Taken back")
 
 
+def test_one_file_is_judged_and_another_broken_one_is_named_apart(scene: Scene) -> None:
+    good, broken = ".agentforge/agents/software_developer.yaml", ".agentforge/agents/test_engineer.yaml"
+    write(scene, good, 'extends: "agentforge:software_developer"\n', commit=False)
+    write(scene, broken, 'extends: "agentforge:test_engineer"\nnonsense: 1\n', commit=False)
+    done = scene.run("pipelines", "validate", good)
+    first, other = done.stdout.splitlines()
+    assert (done.returncode, first) == (0, f"{good}: valid as {good}.")
+    assert other.startswith(f"another file: {broken}:2: nonsense: unknown key")
+    assert scene.run("pipelines", "validate", broken).returncode == 2
+    (fault,) = scene.data("pipelines", "validate", good)["elsewhere"]
+    assert fault.startswith(broken)
+
+
 def test_a_file_elsewhere_is_checked_as_what_it_says_it_is(scene: Scene) -> None:
     write(scene, "drafts/mine.yaml", 'extends: "agentforge:reviewer"\nidentity: {mood: 1}\n', commit=False)
     done = scene.run("pipelines", "validate", "drafts/mine.yaml")

@@ -122,7 +122,7 @@ def test_a_released_go_package_gets_a_function_that_its_new_test_could_not_name_
     )
     person = person_with(work, tmp_path, work.replies())
     proof = delivered(person.run(*start(person, "Add a function Quote that quotes one word")), person)
-    assert "compile-red" in json.dumps(proof)
+    assert "stub-red" in json.dumps(proof)
 
 
 def test_a_released_rust_crate_keeps_the_tests_that_stand_beside_its_code(tmp_path: Path) -> None:

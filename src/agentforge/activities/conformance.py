@@ -176,6 +176,12 @@ def whole_report(world: World, state: State, tree: str, rules: ProjectRules) -> 
     return examined(git, contents, rules, world.is_test(state), world.kept_readings)
 
 
+def project_limit(world: World, state: State, check: str) -> int | None:
+    """The limit of a check by the rules of the base; None where the project has turned it off."""
+    found = world.once("all rules", state.base_tree, make=lambda: _all_rules(world, state)).checks.get(check)
+    return found.limit if found is not None else None
+
+
 def _all_rules(world: World, state: State) -> ProjectRules:
     git = world.workspace.git
     own = read_project_checks(rules_in(git, state.base_tree))

@@ -11,6 +11,7 @@ from agentforge.activities.conformance import (
     NamedViolation,
     TreeConformance,
     named_violation,
+    project_limit,
     tree_conformance,
 )
 from agentforge.activities.dependencies import dependency_problems
@@ -21,6 +22,7 @@ from agentforge.activities.measure import compare_types
 from agentforge.activities.proof import entry_of, weighed
 from agentforge.activities.reviewing import flags_to_rule_on, judge_reviews
 from agentforge.activities.world import Document, World, record_refs
+from agentforge.catalog.exits import COMPLEXITY
 from agentforge.catalog.modes import mode_named
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
@@ -227,7 +229,12 @@ def _quality(world: World, state: RunView) -> Ruling:
     world.progress("measuring complexity, copies and coverage of the change")
     documents = world.parts(state)
     case = QualityCase(
-        state.base_tree, state.run.entry_tree, state.tree, _strict(world), _affected(world, state)
+        state.base_tree,
+        state.run.entry_tree,
+        state.tree,
+        _strict(world),
+        _affected(world, state),
+        project_limit(world, state, COMPLEXITY),
     )
     verdict = _with_lengths(judge_quality(world.pristine_runner(state), case), world, state)
     named = NamedCase(

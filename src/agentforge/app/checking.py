@@ -15,7 +15,6 @@ from agentforge.catalog.project_checks import CHECKS_FOLDER, ProjectCheck, read_
 from agentforge.core.errors import UsageError
 from agentforge.gates.conformance.confined import NO_CONSENT, confined_answer
 from agentforge.gates.conformance.contents import (
-    MOST_COMPARED,
     copies_in,
     examined,
     readings_of,
@@ -88,8 +87,10 @@ def check(site: Site, request: CheckRequest) -> CheckOutcome:
     wanted = _wanted(site, request, now, base)
     is_test = tests_of(settings)
     with KeptFacts(site.home.check_readings) as kept:
-        after = _report(now, rules, wanted, is_test, kept, partial(_run, site))
-        before = None if base is None else _report(base, rules, frozenset(base.contents), is_test, kept)
+        # Where somebody names files, copies are looked for among these alone.
+        look = _Look(rules, is_test, kept, partial(_run, site), wanted if request.paths else None)
+        after = look.report(now, wanted)
+        before = None if base is None else look.report(base)
     baseline = read_baseline(site) if before is None else None
     exemptions = open_exemptions(site, site.clock())
     result = weighed(
@@ -118,7 +119,7 @@ def refuse_bad_rules(git: Git, commit: str, settings: Mapping[str, Any]) -> None
     """Refuses what a commit says about checks where it cannot be used: before a task costs anything."""
     tree = git.tree_of(commit)
     own = read_project_checks(rules_in(git, tree))
-    declared(settings, lambda path: git.read_blob(tree, path), own)
+    declared(settings, own=own)
     data = git.read_blob(tree, EXEMPTIONS_FILE)
     read_exemptions((data or b"").decode("utf-8", "replace"))
 
@@ -149,7 +150,7 @@ def set_baseline(site: Site) -> int:
     rules = _rules(site, settings := _settings(site.project.top))
     now = working_files(site.git)
     with KeptFacts(site.home.check_readings) as kept:
-        report = _report(now, rules, frozenset(now.contents), tests_of(settings), kept)
+        report = _Look(rules, tests_of(settings), kept).report(now)
     return write_baseline(site, [each for each in report.findings if each.blocks != "never"])
 
 
@@ -159,24 +160,29 @@ def tests_of(settings: Mapping[str, Any]) -> Callable[[str], bool]:
     return (lambda path: matches_any(said, path) is not None) if said else looks_like_test
 
 
-def _report(
-    files: FileVersion,
-    rules: ProjectRules,
-    wanted: frozenset[str],
-    is_test: Callable[[str], bool],
-    kept: KeptFacts,
-    run: RunCommand | None = None,
-) -> CheckReport:
-    readings = readings_of(files.contents, files.load, kept)
-    whole = len(wanted & readings.keys()) == len(readings)
-    near = readings if whole or len(readings) <= MOST_COMPARED else wanted & readings.keys()
-    scope = CheckScope(
-        wanted & readings.keys(),
-        is_test=is_test,
-        copies=lambda: copies_in(near, files.load, is_test),
-        source=Source(files.contents, files.load, kept, run if files.on_disk else None),
-    )
-    return examine(readings, rules, scope)
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How files are looked at."""
+
+    rules: ProjectRules
+    is_test: Callable[[str], bool]
+    kept: KeptFacts
+    run: RunCommand | None = None
+    near: frozenset[str] | None = None
+    """The files among which copies are looked for; None for all."""
+
+    def report(self, files: FileVersion, wanted: frozenset[str] | None = None) -> CheckReport:
+        """What the checks find in the wanted files of a version; in all of them, if none is named."""
+        readings = readings_of(files.contents, files.load, self.kept)
+        mine = frozenset(readings) if wanted is None else wanted & readings.keys()
+        near = readings if self.near is None else self.near & readings.keys()
+        scope = CheckScope(
+            mine,
+            is_test=self.is_test,
+            copies=lambda: copies_in(near, files.contents, files.load, self.is_test, self.kept),
+            source=Source(files.contents, files.load, self.kept, self.run if files.on_disk else None),
+        )
+        return examine(readings, self.rules, scope)
 
 
 def violation_in(site: Site, commit: str, name: str) -> CodeFinding:

@@ -1,7 +1,7 @@
 """What is wrong with one file of a project: in itself, and in every lane that it reaches."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
@@ -88,14 +88,14 @@ def judge_file(others: Mapping[str, str], place: str, text: str) -> FileVerdict:
         return FileVerdict()
     if place in PLACES.values():
         return FileVerdict(tuple(_document_faults(place, text)))
+    kind, name = _named(place)
     files, elsewhere = _without_broken({**others, place: text}, place)
     try:
         catalog = Catalog.packaged().with_overrides(files)
     except UsageError as error:
         return FileVerdict((str(error),), elsewhere=elsewhere)
-    kind, name = _named(place)
     if kind is not None and (wrong := catalog.faults(kind, name)):
-        return FileVerdict(tuple(wrong), elsewhere=elsewhere)
+        return FileVerdict(tuple(_cause(wrong, others, elsewhere)), elsewhere=elsewhere)
     rest = {path: other for path, other in files.items() if path != place}
     before = _lane_faults(Catalog.packaged().with_overrides(rest))
     now = _lane_faults(catalog)
@@ -104,6 +104,16 @@ def judge_file(others: Mapping[str, str], place: str, text: str) -> FileVerdict:
     if wrong or kind is None:
         return FileVerdict(tuple(wrong), elsewhere=elsewhere)
     return FileVerdict((), tuple(catalog.warnings(kind, name)), catalog.kept(kind, name), elsewhere)
+
+
+def _cause(wrong: Sequence[str], others: Mapping[str, str], elsewhere: Sequence[str]) -> list[str]:
+    """Faults, with the broken file behind one that misses what was left aside."""
+    names = {_named(path)[1]: path for path in others if any(path in fault for fault in elsewhere)}
+    return [
+        f"{fault} {path} is broken itself." if path else fault
+        for fault in wrong
+        for path in [next((names[name] for name in names if f"`{name}`" in fault), "")]
+    ]
 
 
 def _document_faults(place: str, text: str) -> list[str]:
@@ -125,29 +135,32 @@ def _document_faults(place: str, text: str) -> list[str]:
 
 
 def _without_broken(files: Mapping[str, str], place: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The files without those beside `place` that are broken themselves, and what is wrong with these."""
-    found, elsewhere = dict(files), []
-    while (broken := _first_broken(found, place)) is not None:
-        path, faults = broken
-        elsewhere += faults
-        del found[path]
+    """The files without those beside `place` that are broken themselves, and what is wrong with these. What
+    builds on a broken one goes with it.
+    """
+    found = dict(files)
+    elsewhere: dict[str, None] = {}
+    while broken := _broken(found, place):
+        for path, faults in broken.items():
+            elsewhere |= dict.fromkeys(faults)
+            del found[path]
     return found, tuple(elsewhere)
 
 
-def _first_broken(files: Mapping[str, str], place: str) -> tuple[str, list[str]] | None:
+def _broken(files: Mapping[str, str], place: str) -> dict[str, list[str]]:
+    """The broken files beside `place`, each with its faults; those of another file are told there."""
     others = [path for path in files if path != place]
     try:
         catalog = Catalog.packaged().with_overrides(files)
     except UsageError as error:
-        path = next((path for path in others if str(error).startswith(f"{path}:")), None)
-        return None if path is None else (path, [str(error)])
+        return {path: [str(error)] for path in others if str(error).startswith(f"{path}:")}
+    found = {}
     for path in others:
         kind, name = _named(path)
         faults = catalog.faults(kind, name) if kind is not None and (kind, name) in catalog.overrides else []
-        # What is wrong because of the file in question is told of that one.
-        if own := [fault for fault in faults if fault.startswith(f"{path}:")]:
-            return path, own
-    return None
+        if faults and not any(fault.startswith(f"{place}:") for fault in faults):
+            found[path] = faults
+    return found
 
 
 def _named(place: str) -> tuple[Kind | None, str]:

@@ -20,6 +20,7 @@ POLICIES = (
     "degraded",
     "delicate",
     "doubts",
+    "exits",
     "injections",
     "kinds",
     "modes",

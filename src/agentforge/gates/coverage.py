@@ -5,10 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from agentforge.catalog.exits import exit_numbers
 from agentforge.languages.values import CoverageRun
-
-LIMIT = 80
-"""Percent of the changed lines that tests must run."""
 
 MAX_RANGES = 6
 _HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,\d+)? @@")
@@ -51,8 +49,9 @@ def covered(
     return Covered(lines, reached, missing)
 
 
-def uncovered(found: Covered, limit: int = LIMIT, of: str = "the changed lines") -> list[str]:
+def uncovered(found: Covered, limit: int | None = None, of: str = "the changed lines") -> list[str]:
     """What is too little: which lines of which file no test runs."""
+    limit = exit_numbers().coverage_percent if limit is None else limit
     if found.percent >= limit:
         return []
     why = f"tests run {found.percent}% of {of}, {limit}% are needed: take out what no test needs"

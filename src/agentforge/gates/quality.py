@@ -10,7 +10,7 @@ from agentforge.catalog.kinds import what_kind_of_file
 from agentforge.core.reply import Json
 from agentforge.gates.coverage import Covered, added_lines, covered, uncovered
 from agentforge.gates.pristine import PristineRunner
-from agentforge.gates.ratchets import LIMIT, NOT_CONFIGURED, grown, worse_complexity
+from agentforge.gates.ratchets import NOT_CONFIGURED, grown, worse_complexity
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
 from agentforge.languages.generated import lay_generated
@@ -44,6 +44,8 @@ class QualityCase:
     """Test files that can run a changed line. They are measured first, and the whole suite only where they
     run too little of it.
     """
+    complexity_limit: int | None = None
+    """The project's own; None for the usual one."""
 
 
 def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
@@ -66,7 +68,7 @@ def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
     lay_generated(runner.env, place)
     now = _texts(runner, case.tree, paths)
     before = [_texts(runner, tree, paths) for tree in dict.fromkeys((case.base_tree, case.entry_tree))]
-    knotty, highest = _knotty(before, now, strict=case.strict)
+    knotty, highest = _knotty(before, now, strict=case.strict, limit=case.complexity_limit)
     added = {path: _added(runner, case, path) for path in now}
     rest = _untouched(runner, place, {path for texts in (*before, now) for path in texts})
     copied, lines = _copied(rest or {}, before, now, None if case.strict else added)
@@ -123,13 +125,15 @@ def _texts(runner: PristineRunner, tree: str, paths: list[str]) -> dict[str, str
     return {path: decode(data, path) for path, data in found.items() if data is not None}
 
 
-def _knotty(before: list[dict[str, str]], now: Texts, *, strict: bool) -> tuple[list[str], int | None]:
+def _knotty(
+    before: list[dict[str, str]], now: Texts, *, strict: bool, limit: int | None
+) -> tuple[list[str], int | None]:
     """Functions that are too complex and worse than they were, and the highest number of all."""
     after = _numbers(now)
     known = [{}] if strict else [_numbers(texts) for texts in before]
     named: dict[str, str] = {}
     for numbers in known:
-        for line in worse_complexity(numbers, after, LIMIT):
+        for line in worse_complexity(numbers, after, limit):
             named.setdefault(line.partition(" has complexity")[0], line)
     return [*named.values()], max(after.values(), default=None)
 

@@ -4,16 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+from agentforge.catalog.exits import complexity_limit, exit_numbers
 from agentforge.languages.values import CheckRun
 
 NOT_CONFIGURED = "not run: not configured"
 """What is said of a check that the project does not have."""
-
-LIMIT = 10
-"""Ways through a function beyond which it is too complex."""
-EASY = 4
-"""Ways through a function up to which nobody has to look for a simpler form."""
-
 
 LEFT_OUT = CheckRun("not_configured", "left out by a person's answer")
 _TELLING = (LEFT_OUT.reason, "its environment has none")
@@ -55,8 +50,11 @@ def worse(before: CheckRun, after: CheckRun) -> list[str]:
     return found
 
 
-def worse_complexity(before: Mapping[str, int], after: Mapping[str, int], limit: int = LIMIT) -> list[str]:
+def worse_complexity(
+    before: Mapping[str, int], after: Mapping[str, int], limit: int | None = None
+) -> list[str]:
     """Each function that is over the limit and more complex than it was, in words."""
+    limit = complexity_limit() if limit is None else limit
     found = []
     for name, count in grown(before, after, limit).items():
         was = f"it was {before[name]}" if name in before else "it is new"
@@ -64,11 +62,12 @@ def worse_complexity(before: Mapping[str, int], after: Mapping[str, int], limit:
     return found
 
 
-def grown(before: Mapping[str, int], after: Mapping[str, int], limit: int = EASY) -> dict[str, int]:
+def grown(before: Mapping[str, int], after: Mapping[str, int], limit: int | None = None) -> dict[str, int]:
     """Each function that is over the limit and more complex than it was, the most complex first.
 
     A new name is excused by one that is gone and was as complex: renaming and moving make nothing worse.
     """
+    limit = exit_numbers().easy_complexity if limit is None else limit
     gone = Counter(count for name, count in before.items() if name not in after)
     found: dict[str, int] = {}
     for name, count in sorted(after.items(), key=lambda item: (-item[1], item[0])):

@@ -3,6 +3,7 @@
 Also the table of who reads what: a check is *checked by* something in a language, or it is *not available*.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,8 +12,9 @@ from agentforge.languages.readings import CheckedPlace, FileReading, ImportedNam
 from agentforge.languages.script_imports import SCRIPTS, read_script, resolve_script
 from agentforge.languages.security import secret_lines
 from agentforge.languages.table import CHECK_READERS, is_other_code, is_source
+from agentforge.system.secrets.redact import redact
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever a reader reads anything differently: what was kept before is then read again."""
 READ_LIMIT = 400_000
 """Characters beyond which a file is data, or made by a tool."""
@@ -25,6 +27,8 @@ _TABLE: Sequence[tuple[str, tuple[str, ...]]] = (
     ("Rust", (".rs",)),
     ("Java", (".java",)),
 )
+_KINDS = re.compile(r"\[REDACTED:(\w+)\]")
+_OFTEN_EXAMPLES = frozenset({"url_password", "secret", "random"})
 LANGUAGE_NAMES = tuple(name for name, _ in _TABLE)
 
 
@@ -46,18 +50,19 @@ def read_file(text: str, path: str) -> FileReading:
     read = reader.read if reader else read_script if path.endswith(SCRIPTS) else None
     lines = text.splitlines()
     found = FileReading(len(lines), long_lines=long_lines(lines)) if read is None else read(text)
-    secrets = tuple(
-        CheckedPlace(
-            "no-secrets-in-code",
-            line,
-            "",
-            "the line holds what looks like a real key",
-            mark_of(lines[line - 1]),
-        )
-        for line in secret_lines(text)
-        if line <= len(lines)
-    )
+    secrets = tuple(_secret(lines, line) for line in secret_lines(text) if line <= len(lines))
     return replace(found, places=(*found.places, *secrets)) if secrets else found
+
+
+def _secret(lines: Sequence[str], line: int) -> CheckedPlace:
+    """A line with a key. Passwords in addresses and values that only have a telling name or look like chance
+    stand in many examples; a token of a known form does not.
+    """
+    kinds = _KINDS.findall(redact(lines[line - 1])[0]) or ["private_key"]
+    named = kinds[0].replace("_", " ")
+    message = f"the line holds what looks like a real {named}"
+    doubtful = not {*kinds} - _OFTEN_EXAMPLES
+    return CheckedPlace("no-secrets-in-code", line, "", message, mark_of(lines[line - 1]), doubtful)
 
 
 def tool_limits(read: Read) -> dict[str, int]:

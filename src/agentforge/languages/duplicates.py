@@ -10,11 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 from agentforge.languages.table import language_of
 from agentforge.languages.values import Words
 
 MIN_LINES = 6
+Window = tuple[int, int, int]
+"""What a run of lines is known by, 0 for nothing, and its first and last line."""
 MAX_NAMED = 5
 
 _WORD = re.compile(
@@ -61,14 +64,29 @@ class _Match:
 
 def duplicates(files: Mapping[str, str], min_lines: int = MIN_LINES) -> tuple[Duplicate, ...]:
     """Every block of at least so many lines that was there already, in this file or one before it by name."""
-    lines = {path: _lines(files[path], path) for path in sorted(files)}
+    return copied_blocks({path: windows(text, path, min_lines) for path, text in files.items()}, min_lines)
+
+
+def windows(text: str, path: str, min_lines: int = MIN_LINES) -> list[Window]:
+    """Every run of so many lines of code: what it is known by, and its first and last line. The same text has
+    the same ones in every process.
+    """
+    numbered = _lines(text, path)
+    found = []
+    for at in range(len(numbered) - min_lines + 1):
+        window = numbered[at : at + min_lines]
+        found.append((_key([words for _, words in window]), window[0][0], window[-1][0]))
+    return found
+
+
+def copied_blocks(files: Mapping[str, Sequence[Window]], min_lines: int = MIN_LINES) -> tuple[Duplicate, ...]:
+    """The blocks that are written twice, from the windows of each file."""
     first: dict[int, tuple[str, int]] = {}
     found: list[_Match] = []
-    for path, numbered in lines.items():
+    for path in sorted(files):
         open_match: _Match | None = None
-        for at in range(len(numbered) - min_lines + 1):
-            window = [words for _, words in numbered[at : at + min_lines]]
-            if (key := _key(window)) is None:
+        for at, (key, _, _) in enumerate(files[path]):
+            if not key:
                 open_match = None
                 continue
             other, other_at = first.setdefault(key, (path, at))
@@ -85,12 +103,12 @@ def duplicates(files: Mapping[str, str], min_lines: int = MIN_LINES) -> tuple[Du
     return tuple(
         Duplicate(
             item.path,
-            lines[item.path][item.at][0],
+            files[item.path][item.at][1],
             item.other,
-            lines[item.other][item.other_at][0],
+            files[item.other][item.other_at][1],
             item.windows + min_lines - 1,
-            lines[item.path][item.at + item.windows + min_lines - 2][0],
-            lines[item.other][item.other_at + item.windows + min_lines - 2][0],
+            files[item.path][item.at + item.windows - 1][2],
+            files[item.other][item.other_at + item.windows - 1][2],
         )
         for item in found
     )
@@ -130,17 +148,18 @@ def spelled(item: Duplicate) -> str:
     return f"{item.path}:{item.start}: {item.lines} lines repeat {there}; let both use one function"
 
 
-def _key(window: Sequence[Words]) -> int | None:
-    """What two windows share if one is the other with other names; None for lines of one or two shapes."""
+def _key(window: Sequence[Words]) -> int:
+    """What two windows share if one is the other with other names; 0 for lines of one or two shapes."""
     shapes = {tuple("" if free else word for free, word in words) for words in window}
     if len(shapes) <= len(window) // 2:
-        return None
+        return 0
     numbers: dict[str, int] = {}
-    spelled_out = tuple(
-        tuple(numbers.setdefault(word, len(numbers)) if free else word for free, word in words)
+    spelled_out = "\n".join(
+        "\0".join(str(numbers.setdefault(word, len(numbers))) if free else f"={word}" for free, word in words)
         for words in window
     )
-    return hash(spelled_out)
+    digest = blake2b(spelled_out.encode("utf-8", "surrogatepass"), digest_size=6).digest()
+    return int.from_bytes(digest) or 1
 
 
 def _lines(text: str, path: str) -> list[tuple[int, Words]]:

@@ -29,9 +29,9 @@ class CheckedPlace(NamedTuple):
     """The dotted name of the definition around it; empty at the top."""
     message: str
     mark: str
-    silenced: bool = False
-    """Whether a comment asks tools to overlook it. It is found all the same: whoever wrote it could have
-    written the comment, too.
+    doubtful: bool = False
+    """Whether a comment asks tools to overlook it, or it may well be an example. It is found all the same:
+    whoever wrote it could have written the comment, too.
     """
 
 

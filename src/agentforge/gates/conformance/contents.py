@@ -1,5 +1,6 @@
 """The readings of a tree: those of contents that were read before are kept, the others are read now."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 
 from agentforge.catalog.project_checks import CHECKS_FOLDER
@@ -7,7 +8,7 @@ from agentforge.gates.conformance.declared import ProjectRules
 from agentforge.gates.conformance.engine import CheckReport, CheckScope, examine
 from agentforge.gates.conformance.project_rules import Source
 from agentforge.languages.conformance import FORMAT, is_checked, read_file
-from agentforge.languages.duplicates import Duplicate, duplicates
+from agentforge.languages.duplicates import Duplicate, Window, copied_blocks, windows
 from agentforge.languages.generated import is_in_made_folder
 from agentforge.languages.readings import FileReading
 from agentforge.languages.symbols import decode
@@ -88,18 +89,42 @@ def examined(
         CheckScope(
             frozenset(readings),
             is_test=is_test,
-            copies=lambda: copies_in(readings, load, is_test),
+            copies=lambda: copies_in(readings, contents, load, is_test, kept),
             source=Source(contents, load, kept),
         ),
     )
 
 
 def copies_in(
-    paths: Iterable[str], load: Callable[[str], bytes | None], is_test: Callable[[str], bool]
+    paths: Iterable[str],
+    contents: Mapping[str, str],
+    load: Callable[[str], bytes | None],
+    is_test: Callable[[str], bool],
+    kept: KeptFacts | None,
 ) -> tuple[Duplicate, ...]:
     """What is written twice in these files; tests repeat themselves, and so do trees beyond reading."""
     near = [path for path in paths if not is_test(path)]
     if len(near) > MOST_COMPARED:
         return ()
-    texts = {path: decode(data, path) for path in near if (data := load(path)) is not None}
-    return duplicates(texts)
+    keys = {path: f"copies:{FORMAT}:{path.rpartition('.')[2]}:{contents[path]}" for path in near}
+    known = kept.get(list(dict.fromkeys(keys.values()))) if kept else {}
+    found: dict[str, list[Window]] = {}
+    new: dict[str, str] = {}
+    with no_collection():
+        for path, key in keys.items():
+            rows = _windows(known[key]) if key in known else None
+            if rows is None:
+                data = load(path)
+                rows = [] if data is None else windows(decode(data, path), path)
+                new[key] = json.dumps(rows, separators=(",", ":"))
+            found[path] = rows
+    if kept and new:
+        kept.put(new)
+    return copied_blocks(found)
+
+
+def _windows(text: str) -> list[Window] | None:
+    try:
+        return [(int(key), int(first), int(last)) for key, first, last in json.loads(text)]
+    except (ValueError, TypeError):
+        return None

@@ -137,7 +137,7 @@ def _hits(
     if (single := SINGLE.get(check.name)) is not None:
         return (hit for path in paths for hit in single(path, project.readings[path], check, project))
     return (
-        Hit(path, place.line, place.symbol, place.message, place.mark, silenced=place.silenced)
+        Hit(path, place.line, place.symbol, place.message, place.mark, doubtful=place.doubtful)
         for path in paths
         for place in project.readings[path].places
         if place.check == check.name
@@ -169,6 +169,6 @@ def _finding(check: CodeCheck, hit: Hit, scope: CheckScope) -> CodeFinding:
     # Keys of nobody are usual in tests, and somebody meant what a comment lets pass: where it is old it is
     # advice, and where it is new it is not.
     in_test = scope.is_test(hit.path) and check.contract == "security_contracts"
-    if check.blocks == "always" and (in_test or hit.silenced):
+    if check.blocks == "always" and (in_test or hit.doubtful):
         return replace(found, blocks="when_new")
     return found

@@ -18,8 +18,8 @@ class Hit(NamedTuple):
     message: str
     mark: str
     measure: int = 0
-    silenced: bool = False
-    """Whether a comment asks tools to overlook it."""
+    doubtful: bool = False
+    """Whether a comment asks tools to overlook it, or it may well be an example."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 from agentforge.languages.compiled.braces import TestDialect, tests_in
 from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line, placed
+from agentforge.languages.compiled.stubs import go_stubs
 from agentforge.languages.described import Read, decode, words
 from agentforge.languages.reports.ends import Canaries, Program
 from agentforge.languages.reports.go_events import broken_files, read_go
@@ -219,6 +220,7 @@ KIT = Kit(
     places=("proxy.golang.org", "sum.golang.org", "storage.googleapis.com"),
     warm="gocache",
     judge=judge,
+    stub=go_stubs,
     held_out="held_out_by_agentforge_test.go",
     doubts=(
         (

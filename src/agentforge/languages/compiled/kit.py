@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agentforge.core.errors import UsageError
 from agentforge.languages.compiled import braces
-from agentforge.languages.compiled.running import Bench, TestJudge, in_a_copy, run_tests
+from agentforge.languages.compiled.running import Bench, Stub, TestJudge, in_a_copy, run_tests
 from agentforge.languages.described import Read
 from agentforge.languages.environments import build_environment
 from agentforge.languages.outcomes import TestRun, Watch
@@ -75,6 +75,8 @@ class Kit:
     read: Callable[[], Mapping[str, Path]] = dict
     """What set-up may read beside the toolchain, by the names that its commands have for it."""
     not_run: tuple[tuple[str, str], ...] = ()
+    stub: Stub | None = None
+    """What stands in for the names that new tests lack."""
     warm: str = ""
     """The folder of what set-up compiled. A run has a copy of its own: what a test writes there reaches no
     other run.
@@ -264,6 +266,7 @@ class KitRuns(PlainRuns):
             kit.is_test,
             self._bench(sandbox, env, timeout_s),
             tree,
+            stub=kit.stub,
             ids=ids,
             command=base_command,
             scratch=scratch,

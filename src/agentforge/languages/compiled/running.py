@@ -2,8 +2,9 @@
 
 What differs between languages is a `TestJudge`: it lists the tests, lays two tests of ours beside them,
 builds, runs, and reads the report. What may be believed of that is the same for all (`reports/ends.py`). A
-test that stops its program is set aside and the others run again. A file of tests that does not compile is
-set aside too: the others are judged without it, and its own tests have not run.
+test that stops its program is set aside and the others run again. Where a file of tests does not compile,
+stubs stand in for the names that it lacks, so that its tests fail by an outcome. Where that is not possible
+it is set aside: the others are judged without it, and its own tests have not run.
 """
 
 import os
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from agentforge.languages.outcomes import NO_TESTS, TestResult, TestRun, absent, covering
+from agentforge.languages.outcomes import GOOD, NO_TESTS, TestResult, TestRun, absent, covering
 from agentforge.languages.reports.ends import Program, believed
 from agentforge.languages.safe_ids import safe_names, with_names
 from agentforge.languages.values import Environment
@@ -144,6 +145,8 @@ class TestJudge(Protocol):
         """Of the tests that these ids, files or folders cover; None: of all."""
 
 
+Stub = Callable[[Bench, Mapping[str, str]], dict[str, str]]
+"""Given what files of tests lack: files with stubs for it, by path; none where it cannot be stood in for."""
 BenchOf = Callable[[Path, Path], Bench]
 """Makes the bench of a run from its copy of the tree and the folder that it may write to."""
 
@@ -154,6 +157,7 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     bench_of: BenchOf,
     tree: Path,
     *,
+    stub: Stub | None = None,
     ids: Sequence[str],
     command: tuple[str, ...],
     scratch: Path,
@@ -161,7 +165,7 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     """What each test did. `scratch` is a folder of ours outside the tree; what is made there is removed."""
     with in_a_copy(tree, scratch, bench_of) as bench:
         began = time.monotonic()
-        found = _Rounds(judge, is_test, bench, command)
+        found = _Rounds(judge, is_test, stub, bench, command)
         found.go(ids)
         return found.as_run((*command, *ids), tuple(ids), round((time.monotonic() - began) * 1000))
 
@@ -184,12 +188,17 @@ def in_a_copy(tree: Path, scratch: Path, bench_of: BenchOf) -> Iterator[Bench]:
 class _Rounds:
     judge: TestJudge
     is_test: Callable[[str], bool]
+    stub: Stub | None
     bench: Bench
     command: Sequence[str]
     results: dict[str, TestResult] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
     doubts: dict[str, str] = field(default_factory=dict)
     trouble: str = ""
+    stood_in: dict[str, str] = field(default_factory=dict)
+    """Files of tests for which stubs stand in, with what they lack."""
+    before_stubs: dict[str, str | None] = field(default_factory=dict)
+    """What the files with the stubs were; None: not there."""
 
     def go(self, ids: Sequence[str]) -> None:
         """Until every wanted test ended, or nothing more comes of it."""
@@ -198,15 +207,43 @@ class _Rounds:
             judged = self.judge(self.bench, wanted, self.command)
             self.trouble = judged.trouble
             self.broken |= judged.broken
-            aside = [path for path in judged.broken if self.is_test(path) and self.bench.has(path)]
             again = [] if judged.trouble else self._believe(judged.programs)
-            if aside and set(aside) == judged.broken.keys():
-                for path in aside:
-                    self.bench.remove(path)
-            elif again:
-                wanted = tuple(again)
-            else:
+            if self._made_room(judged.broken):
+                wanted, self.results, self.doubts = tuple(ids) or None, {}, {}
+                continue
+            if not again:
                 break
+            wanted = tuple(again)
+
+    def _made_room(self, broken: Mapping[str, str]) -> bool:
+        """Whether it is worth to judge again: stubs stand in for what files of tests lack, or these are set
+        aside.
+        """
+        if self.before_stubs and broken:  # they do not fit
+            for path, text in self.before_stubs.items():
+                self.bench.write(path, text) if text is not None else self.bench.remove(path)
+            self.broken |= self.stood_in
+            aside, self.stood_in, self.before_stubs = [*self.stood_in], {}, {}
+        else:
+            aside = [path for path in broken if self.is_test(path) and self.bench.has(path)]
+            if not aside or set(aside) != broken.keys():
+                return False
+            if self._stubbed(broken):
+                return True
+        for path in aside:
+            self.bench.remove(path)
+        return True
+
+    def _stubbed(self, broken: Mapping[str, str]) -> bool:
+        texts = self.stub(self.bench, broken) if self.stub is not None else {}
+        self.stub = None
+        if not texts:
+            return False
+        self.before_stubs = {path: self.bench.text(path) if self.bench.has(path) else None for path in texts}
+        self.stood_in = dict(broken)
+        self.broken = {path: said for path, said in self.broken.items() if path not in broken}
+        written = [self.bench.write(path, text) for path, text in texts.items()]
+        return all(written)
 
     def _believe(self, programs: Sequence[Program]) -> list[str]:
         again: list[str] = []
@@ -218,6 +255,13 @@ class _Rounds:
                 self.doubts[program.name] = found.doubt
         return again
 
+    def _as_stub_red(self, result: TestResult) -> TestResult:
+        """What a test did while stubs stood in for what it lacks; it cannot have passed."""
+        lacks = self.stood_in[result.id.partition("::")[0]].splitlines()[0]
+        if result.outcome in GOOD:
+            return replace(result, outcome="error", message=f"it passes without what it names: {lacks}")
+        return replace(result, message=f"stub-red ({lacks}): {result.message}")
+
     def _how_stopped(self) -> str:
         last = self.bench.ended[-1] if self.bench.ended else None
         if last is not None and last.timed_out:
@@ -227,7 +271,9 @@ class _Rounds:
     def as_run(self, argv: tuple[str, ...], ids: tuple[str, ...], duration_ms: int) -> TestRun:
         """The run as the gates know it."""
         results = {
-            key: found for key, found in self.results.items() if key.partition("::")[0] not in self.broken
+            key: self._as_stub_red(found) if key.partition("::")[0] in self.stood_in else found
+            for key, found in self.results.items()
+            if key.partition("::")[0] not in self.broken
         }
         if ids:
             asked = frozenset(ids)

@@ -12,6 +12,7 @@ from typing import Any
 from agentforge.languages.compiled.braces import TestDialect, tests_in
 from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line
+from agentforge.languages.compiled.stubs import rust_stubs
 from agentforge.languages.described import Read, decode, read_toml, table, words
 from agentforge.languages.reports.ends import Canaries, End, Program
 from agentforge.languages.reports.libtest import read_libtest, read_list
@@ -292,6 +293,7 @@ KIT = Kit(
     places=("index.crates.io", "static.crates.io", "crates.io"),
     warm="target",
     judge=judge,
+    stub=rust_stubs,
     held_out="held_out_by_agentforge.rs",
     doubts=(
         (

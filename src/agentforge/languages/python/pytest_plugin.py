@@ -596,12 +596,19 @@ def files_of(names: Iterable[str]) -> dict[str, str]:
     for name in names:
         file = getattr(sys.modules.get(name), "__file__", None)
         if isinstance(file, str):
-            folder, base = os.path.split(file)
-            if folder not in folders:
-                folders[folder] = os.path.realpath(folder)
-            path = os.path.join(folders[folder], base)  # noqa: PTH118 - as above
-            found[name] = os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114 - as above
+            found[name] = real_path(file, folders)
     return found
+
+
+def real_path(path: str, folders: dict[str, str]) -> str:
+    """As `os.path.realpath`, with one look at each folder that `folders` does not have yet."""
+    folder, base = os.path.split(path)
+    if not base or base in (os.curdir, os.pardir) or not os.path.isabs(path):  # noqa: PTH117 - as above
+        return os.path.realpath(path)
+    if folder not in folders:
+        folders[folder] = real_path(folder, folders)
+    path = os.path.join(folders[folder], base)  # noqa: PTH118 - as above
+    return os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114 - as above
 
 
 def read_settings() -> dict[str, Any]:
