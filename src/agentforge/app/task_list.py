@@ -6,10 +6,8 @@ Every surface shows the same documents: `task_summary` here, `phase_detail` and 
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
@@ -23,35 +21,11 @@ from agentforge.store.task.times import Clock, utc_now
 from agentforge.store.user.index import Index, TaskRow
 from agentforge.store.user.repositories import Repository, names_by_path, place, read_repositories
 
-if TYPE_CHECKING:
-    from agentforge.app.engine_view import LostTasks
-
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _UNREADABLE: Summary = {
     "status": {"state": "failed", "stored": "unreadable", "phase": None},
     "timing": {"started_at": "", "last_activity": "", "ended_at": None},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TaskList:
-    """The tasks of a repository, newest first."""
-
-    rows: list[TaskRow]
-    lost: "LostTasks"
-    """Those whose hosts are silent."""
-    restored: list[str] = field(default_factory=list)
-    """Those whose files were gone, and are back from git."""
-
-
-def list_tasks(site: Site, notice: Callable[[str], None] = lambda _: None) -> TaskList:
-    """Restores what git still knows, and reads only the journals that have changed."""
-    from agentforge.app.engine_view import find_lost  # noqa: PLC0415 - not needed where no server is asked
-
-    restored = site.restore_archived()
-    with Index(site.home.index, notice) as index:
-        rows = index.rows(site.git.top)
-    return TaskList(rows, find_lost(site, rows), restored)
 
 
 def _registered(home: Home) -> tuple[Repository, ...]:
