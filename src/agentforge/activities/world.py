@@ -400,16 +400,18 @@ class World:
     def code(self, state: State) -> dict[str, str]:
         """The base's code by path, read once; empty where there is too much of it to follow.
 
-        Read from the worktree, which differs little and where a file costs no process.
+        Read from the worktree, which differs little and where a file costs no process; from the base itself
+        where the worktree does not stand, as after a clean-up.
         """
 
         def read(path: str) -> str:
             place = self.workspace.worktree / path
-            return (
-                place.read_bytes().decode("utf-8", "replace")
-                if place.is_file() and not place.is_symlink()
-                else ""
+            if place.is_symlink():
+                return ""
+            data = (
+                place.read_bytes() if place.is_file() else self.workspace.git.read_blob(state.base_tree, path)
             )
+            return (data or b"").decode("utf-8", "replace")
 
         if self._code is None:
             paths = [path for path in self._paths(state) if is_code(path)]

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from agentforge.languages.repository import Project, joined_plan
 from agentforge.languages.table import DEFAULT, is_code
-from agentforge.languages.values import Plan
 
 _PLAIN = re.compile(r"[\w@%+=:,./{}\[\]-]+", re.ASCII)
 _FILE = """\
@@ -20,7 +19,7 @@ sandbox: auto
 # The model. Address and key come from OPENAI_BASE_URL and OPENAI_API_KEY, never from a file.
 # model: openai:NAME
 
-{python}# The commands that install the project and what its tests need into a fresh environment, {{env}}. No
+{version}# The commands that install the project and what its tests need into a fresh environment, {{env}}. No
 # shell reads them. Detected because:
 {reasons}
 {setup}
@@ -60,9 +59,9 @@ def spell_settings(projects: Sequence[Project]) -> str:
     plan, first = joined_plan(projects), projects[0].plan
     others = [_project(each) for each in projects[1:] if each.root]
     return _FILE.format(
-        python=_PYTHON if any(each.language is DEFAULT for each in projects) else "",
+        version=_PYTHON if any(each.language is DEFAULT for each in projects) else "",
         reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in first.reasons),
-        setup=_list("setup", _setup(first)),
+        setup=_list("setup", [*map(spell_command, first.own_setup)]),
         test=_text(spell_command(first.tests)),
         tests=_list("tests", [_glob(path) for path in plan.test_paths] or ["tests/**"]),
         docs=_list("docs", ["docs/**", "*.md"]),
@@ -72,14 +71,9 @@ def spell_settings(projects: Sequence[Project]) -> str:
 
 
 def _project(project: Project) -> str:
-    setup = "".join(f"#       - {_text(line)}\n" for line in _setup(project.plan))
+    setup = "".join(f"#       - {_text(line)}\n" for line in map(spell_command, project.plan.own_setup))
     command = f"#     commands:\n#       test: {_text(spell_command(project.plan.tests))}\n"
     return f"#   {_text(project.root)}:\n" + (f"#     setup:\n{setup}" if setup else "") + command
-
-
-def _setup(plan: Plan) -> list[str]:
-    """The commands that a person may write; the environment itself is made before them."""
-    return [spell_command(words) for words in plan.setup if words[:2] != ("{uv}", "venv")]
 
 
 def spell_command(words: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from agentforge.app.importing import tree_place, without_ours
 from agentforge.app.tasks import OpenTask
 from agentforge.catalog.resolved import ResolvedPipeline
 from agentforge.context.assemble import measured
-from agentforge.core.errors import UsageError
+from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.events import (
     ActionsPerformed,
     ArtifactEdited,
@@ -130,12 +130,22 @@ def _check_final(task: OpenTask, ref: ArtifactRef, path: Path) -> None:
     if final is None:
         return
     place = task.files.final(ref.phase, ref.contract)
-    if _changed(place, final) is not None:
-        artifacts.write_final(task.files, ref.contract, ref.phase, ref.version, document_of(task, final))
+    if (found := _changed(place, final)) is None:
+        return
+    artifacts.write_final(task.files, ref.contract, ref.phase, ref.version, document_of(task, final))
+    if not _is_on_record(task, digest_value(found)):  # else it is the engine's own, of another version
         raise UsageError(
             f"{place.name} was changed, and it is written by the engine; it was put back.",
             f"Edit {path}, then answer again.",
         )
+
+
+def _is_on_record(task: OpenTask, name: str) -> bool:
+    try:
+        Pack(task.files.pack).get(name)
+    except Unusable:
+        return False
+    return True
 
 
 def _checked(task: OpenTask, ref: ArtifactRef, value: Mapping[str, Json], path: Path) -> dict[str, Json]:

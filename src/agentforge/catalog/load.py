@@ -300,6 +300,9 @@ class Catalog:
         roles = {name: self.role(name) for stage in stages for name in roles_named(stage)}
         whole = tuple(with_panel(stage, roles, f"{source}: {stage['name']}", self._part) for stage in stages)
         rises = template.get("lanes", {}).get(lane, {}).get("rises")
+        made = {self._part(item["contract"]) for stage in stages for item in stage["produces"]}
+        if part.ends_early and "change" not in made:
+            rises = None  # what it rises for is a change that spreads, or is blocked
         return Line(lane, whole, roles, rises, part.told())
 
     def _stage(self, entry: Mapping[str, Any], source: str) -> Document:

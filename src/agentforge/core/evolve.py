@@ -35,7 +35,7 @@ from agentforge.core.events import (
     WorkspacePrepared,
 )
 from agentforge.core.evolve_calls import landed, next_try
-from agentforge.core.evolve_iteration import evolve_iteration, handed_over
+from agentforge.core.evolve_iteration import evolve_iteration, handed_over, resolved
 from agentforge.core.evolve_run import evolve_run
 from agentforge.core.machine import TERMINAL, check_move
 from agentforge.core.replacing import replace
@@ -95,7 +95,7 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
         case Escalated(escalation):
             return replace(state, escalations=(*state.escalations, escalation))
         case Resolved():
-            return _resolved(state, event)
+            return resolved(state, event)
         case BudgetRaised(budget):
             return replace(state, budget=budget)
         case DependenciesDeclared(dependencies):
@@ -156,21 +156,6 @@ def _prepared(state: State, event: WorkspacePrepared) -> State:
         notices=event.notices,
         human_commits=(*state.human_commits, *commits),
     )
-
-
-def _resolved(state: State, event: Resolved) -> State:
-    answered = []
-    grants = state.grants
-    for item in state.escalations:
-        if item.id != event.id:
-            answered.append(item)
-            continue
-        answered.append(replace(item, answer=event.answer, by=event.by))
-        if item.kind in ("exhausted", "review"):
-            grants = (*grants, item.stage)
-    # Any answer but "retry" may settle a finding without a change.
-    may_stay = state.may_stay or event.answer.strip().lower() != "retry"
-    return replace(state, escalations=tuple(answered), grants=grants, may_stay=may_stay)
 
 
 def _rested(run: Run) -> Run:

@@ -1,4 +1,4 @@
-"""What decisions of people about versions do to a task: rounds, the end of a line, and how far it goes."""
+"""What people decide, and what that does to a task: answers, rounds, where a line ends, how far it goes."""
 
 from typing import assert_never
 
@@ -9,6 +9,7 @@ from agentforge.core.events import (
     IterationStarted,
     LineExtended,
     PipelineExit,
+    Resolved,
     StageReopened,
     TaskDelivered,
     UserDecision,
@@ -35,6 +36,22 @@ def evolve_iteration(state: State, event: IterationEvent) -> State:
             return _extended(state, pipeline, catalogue)
         case _:
             assert_never(event)
+
+
+def resolved(state: State, event: Resolved) -> State:
+    """The next state, after an answer."""
+    answered = []
+    grants = state.grants
+    for item in state.escalations:
+        if item.id != event.id:
+            answered.append(item)
+            continue
+        answered.append(replace(item, answer=event.answer, by=event.by))
+        if item.kind in ("exhausted", "review"):
+            grants = (*grants, item.stage)
+    # Any answer but "retry" may settle a finding without a change.
+    may_stay = state.may_stay or event.answer.strip().lower() != "retry"
+    return replace(state, escalations=tuple(answered), grants=grants, may_stay=may_stay)
 
 
 def by_hand(state: State, event: ArtifactEdited | StageReopened) -> State:

@@ -60,6 +60,11 @@ class Plan:
     """
 
     @property
+    def own_setup(self) -> tuple[tuple[str, ...], ...]:
+        """The commands that a person may write; the environment itself is made before them."""
+        return tuple(words for words in self.setup if words[:2] != ("{uv}", "venv"))
+
+    @property
     def test_command(self) -> tuple[str, ...]:
         """The command that runs tests, with the environment's programs by their plain names."""
         return tuple(word.removeprefix("{env}/bin/") for word in self.tests)

@@ -14,7 +14,7 @@ CODE = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 SUFFIX = r"[cm]?[jt]sx?"
 TEST_NAME = re.compile(rf"(?:.+[.\-_])?(?:test|spec)s?\.{SUFFIX}|test-.+\.{SUFFIX}")
 """A file that its name makes a test."""
-TEST_FOLDERS = frozenset({"__tests__", "spec", "specs", "test", "tests"})
+TEST_FOLDERS = words("__tests__ spec specs test tests")
 _CONFIGS = ("vitest.config", "vitest.workspace", "vitest.setup", "vite.config", "jest.config", "jest.setup")
 _MORE_CONFIGS = ("babel.config", "setupTests", "setup-tests", "test-setup")
 _ENDINGS = ("js", "cjs", "mjs", "ts", "cts", "mts", "json", "jsx", "tsx")

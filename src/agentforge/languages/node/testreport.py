@@ -47,10 +47,7 @@ class JudgeReader:
                 case "end":
                     report.ended, report.stray = True, tuple(record.get("stray", ()))
                 case "file" if record["error"]:
-                    report.collect_errors[path] = redact(record["error"])[0]
-                    report.results[path] = TestResult(
-                        path, "error", "collect", "", _line(telling(record["error"])), path
-                    )
+                    self.take_file(report, path, record["error"])
                 case "suite":
                     key = SEPARATOR.join((path, *map(clean, record["names"])))
                     report.results[key] = TestResult(
@@ -65,6 +62,12 @@ class JudgeReader:
                 case _:
                     pass
         return report
+
+    @staticmethod
+    def take_file(report: NodeReport, path: str, error: str) -> None:
+        """A file that could not be loaded."""
+        report.collect_errors[path] = redact(error)[0]
+        report.results[path] = TestResult(path, "error", "collect", "", _line(telling(error)), path)
 
     def _take(
         self,

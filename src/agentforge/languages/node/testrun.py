@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -47,6 +47,8 @@ JUDGES: dict[Runner, str] = {
 _FILES = ("report.cjs", *JUDGES.values())
 OUTPUT_LIMIT = 20_000
 CHECK_S = 300
+MOST_BROKEN = 5
+"""Files that cannot be loaded, and that a runner which stops at the first is run without."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", ".git", "dist", "coverage"})
 
 
@@ -220,21 +222,43 @@ class _Once:
             laid_modules(self._env, self._tree, self._out),
             laid_canaries(self._cwd, listed, self._suite.runner, self._token) as laid,
         ):
-            command = self._command(wanted)
-            if isinstance(command, str):
+            if isinstance(command := self._command(wanted), str):
                 return TestRun(self._suite.command, "not_run", command)
-            given = {
-                "key": self._key.hex(),
-                "report": str(self._place / "out/report"),
-                "files": [str(self._cwd / path) for path in wanted],
-                "jobs": max(1, (os.cpu_count() or 2) - 1),
-                "limit_ms": int(1000 * self._limit_s),
-            }
-            room = _confinement(
-                self._env, self._tree, self._cwd, self._out, self._timeout_s, json.dumps(given).encode()
-            )
-            done = self._sandbox.run(command, replace(room, read=(*room.read, self._place / "judge")))
-        return self._told(done, frozenset(map(self._whole, laid)))
+            done = self._run(command, wanted)
+            broken: dict[str, str] = {}
+            while (found := self._unloaded(done, laid - broken.keys())) and len(broken) < MOST_BROKEN:
+                broken[found[0]] = found[1]
+                rest = [path for path in wanted if path not in broken]
+                if wanted and not rest:
+                    break
+                ignored = (word for path in broken for word in ("--ignore", path))
+                done = self._run((*command[: len(command) - len(wanted)], *ignored, *rest), rest)
+        return self._told(done, frozenset(map(self._whole, laid)), broken)
+
+    def _run(self, command: tuple[str, ...], wanted: Sequence[str]) -> Completed:
+        (self._out / "report").unlink(missing_ok=True)
+        given = {
+            "key": self._key.hex(),
+            "report": str(self._out / "report"),
+            "files": [str(self._cwd / path) for path in wanted],
+            "jobs": max(1, (os.cpu_count() or 2) - 1),
+            "limit_ms": int(1000 * self._limit_s),
+        }
+        room = _confinement(
+            self._env, self._tree, self._cwd, self._out, self._timeout_s, json.dumps(given).encode()
+        )
+        return self._sandbox.run(command, replace(room, read=(*room.read, self._place / "judge")))
+
+    def _unloaded(self, done: Completed, files: Collection[str]) -> tuple[str, str] | None:
+        """The file that keeps mocha from running any, and what it says; the other runners go on without."""
+        report = self._out / "report"
+        told = report.is_file() and report.stat().st_size > 0
+        if self._suite.runner != "mocha" or done.timed_out or told:
+            return None
+        said = (done.err + done.out).decode("utf-8", "replace")
+        places = {path: said.find(str(self._cwd / path)) for path in files}
+        named = [path for path in places if places[path] >= 0]
+        return (min(named, key=lambda path: places[path]), said) if named else None
 
     def _wanted(self, listed: Sequence[str]) -> list[str]:
         """The files to run, from the package's folder; none: those that the runner finds."""
@@ -309,17 +333,20 @@ class _Once:
     def _whole(self, path: str) -> str:
         return f"{self._suite.folder}/{path}" if self._suite.folder else path
 
-    def _told(self, done: Completed, laid: frozenset[str]) -> TestRun:
+    def _told(self, done: Completed, laid: frozenset[str], broken: Mapping[str, str]) -> TestRun:
         found = read_records(
             self._out / "report", lambda body: hmac.new(self._key, body, hashlib.sha256).hexdigest()
         )
         reader = JudgeReader(self._tree, self._suite.runner, self._token)
         report = reader.read(found)
         doubt = reader.vouch(report, laid)
+        for path, error in broken.items():
+            reader.take_file(report, self._whole(path), error)
         printed = done.out + (b"\n" if done.out and done.err else b"") + done.err
         said = redact(printed.decode("utf-8", "replace")[-4 * OUTPUT_LIMIT :])[0]
         names = safe_names(report.results)
-        reason = self._reason(done, found, report, said) or doubt
+        nothing_else = broken and not found.rows
+        reason = "" if nothing_else else self._reason(done, found, report, said) or doubt
         return TestRun(
             argv=self._suite.command,
             status="not_run" if reason else "ran",

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentforge.core.codec import decode, encode
-from agentforge.core.errors import UsageError
+from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.inputs import Abort, Message, Resolution, Resume
 from agentforge.core.reply import Json
 from agentforge.store.layout import TaskFiles, plain_name
 from agentforge.store.task.lines import spell_document
+from agentforge.store.task.pack import Pack
 from agentforge.system import strict_yaml
 from agentforge.system.files import create_exclusive
 from agentforge.system.secrets.values import clean
@@ -84,6 +85,7 @@ def receive(files: TaskFiles, seen: Callable[[str], bool], report: Callable[[str
         try:
             info = path.lstat()
             message = _read(path, info)
+            _check_versions(files, message)
         except FileNotFoundError:
             continue
         except (UsageError, ValueError, OSError) as error:
@@ -139,6 +141,15 @@ def _names(files: TaskFiles) -> list[str]:
 
 def _path(files: TaskFiles, identity: str) -> Path:
     return files.inbox / f"{plain_name(identity)}{_SUFFIX}"
+
+
+def _check_versions(files: TaskFiles, message: Message) -> None:
+    """A version that somebody wrote by hand must be on record before a decision about it can count."""
+    for ref in message.edited if isinstance(message, Resolution) else ():
+        try:
+            Pack(files.pack).get(ref.hash)
+        except Unusable:
+            raise ValueError(f"it names a {ref.contract} that is not on record") from None
 
 
 def _read(path: Path, info: os.stat_result) -> Message:

@@ -1,5 +1,7 @@
 """A question put to the person who sits there: the answer is taken at once, and the task goes on."""
 
+import os
+
 import click
 
 from agentforge.app.answers import goes_on_with
@@ -11,6 +13,7 @@ from agentforge.core.errors import UsageError
 from agentforge.core.iterating import REFUSE
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
+from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.pages.report import question
 from agentforge.surfaces.cli.pages.screen import Screen
 from agentforge.surfaces.cli.pages.version import presented_page
@@ -78,6 +81,12 @@ def ask_to_go_on(screen: Screen, task: OpenTask) -> bool:
 def edit_presented(task: OpenTask) -> None:
     """Opens the version that is presented in the person's editor."""
     shown = presented(task.state)
+    if not at_terminal() and not (os.environ.get("EDITOR") or os.environ.get("VISUAL")):
+        raise UsageError(
+            "No editor can be opened here: this is no terminal, and EDITOR is not set.",
+            f"Edit the file that `agentforge artifacts show {task.task_id}` names, then run "
+            f"`agentforge continue {task.task_id}`.",
+        )
     for ref in shown.shown if shown is not None else ():
         try:
             click.edit(filename=str(version_path(task, ref)))
