@@ -8,6 +8,7 @@ reads at its start.
 
 import atexit
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
@@ -17,9 +18,11 @@ import pkgutil
 import pty
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import traceback
@@ -71,9 +74,12 @@ def run(words: tuple[str, ...], cwd: Path, env: Mapping[str, str]) -> "subproces
     return subprocess.CompletedProcess([str(COMMAND), *words], code, *said)
 
 
-def at_a_terminal(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> tuple[int, str]:
-    """One command to its end, with a terminal at which nobody types; and what that shows."""
+def at_a_terminal(
+    words: Sequence[str], cwd: Path, env: Mapping[str, str], columns: int = 0
+) -> tuple[int, str]:
+    """One command to its end, with a terminal of so many columns at which nobody types; and what that shows."""
     keeper, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     shown: list[bytes] = []
 
     def look() -> None:

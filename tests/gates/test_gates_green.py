@@ -7,6 +7,7 @@ import pytest
 from agentforge.core.reply import Json
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.verdict import Verdict
+from agentforge.languages.outcomes import NO_TESTS
 from agentforge.languages.python.testrun import TestRun
 from agentforge.languages.values import CheckRun
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
@@ -54,6 +55,51 @@ def lie(
         site.base, site.tree(files, red), proof, {}, before, frozenset(), LINTED, LINTED, CLEAN, CLEAN
     )
     return judge_green(site.runner, case)
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    files = {"notes.md": "# Notes\n", "count.py": "N = 1\n"}
+    return make_site(tmp_path_factory.mktemp("papers"), files, OneRunEach)
+
+
+NONE = TestRun((), "not_run", NO_TESTS)
+
+
+def words(papers: Site, files: dict[str, str], base: TestRun = NONE, *, strict: bool = False) -> Verdict:
+    """The verdict on a change of a project that has no tests now."""
+    proof: dict[str, Json] = {"red_tree": papers.base, "tests": {}, "locked": {}}
+    lint = CheckRun("not_configured")
+    case = GreenCase(papers.base, papers.tree(files), proof, {}, base, frozenset(), lint, lint, strict=strict)
+    return judge_green(papers.runner, case)
+
+
+def test_without_a_suite_words_alone_pass_and_nothing_is_claimed_of_tests(papers: Site) -> None:
+    found = words(papers, {"notes.md": "# More notes\n"})
+    assert (found.status, found.record["all_tests_pass"], found.record["no_regressions"]) == (
+        "passed",
+        None,
+        None,
+    )
+    assert "tests" in found.record["not_configured"]  # type: ignore[operator]  # a list
+
+
+@pytest.mark.parametrize(
+    ("files", "base", "strict"),
+    [
+        ({"count.py": "N = 2\n"}, NONE, False),
+        ({"notes.md": "# More\n", "settings.cfg": "[x]\n"}, NONE, False),
+        ({"notes.md": "# More\n"}, TestRun((), "ran"), False),  # there were tests, and they are gone
+        ({"notes.md": "# More\n"}, TestRun((), "not_run", "the runner died"), False),
+        ({"notes.md": "# More\n"}, NONE, True),
+        ({}, NONE, False),
+    ],
+)
+def test_without_a_suite_nothing_else_passes(
+    papers: Site, files: dict[str, str], base: TestRun, *, strict: bool
+) -> None:
+    found = words(papers, files, base, strict=strict)
+    assert found.status == "not_run", found
 
 
 def test_a_declared_test_that_is_expected_to_fail_proves_nothing_unless_it_is_a_guard_that_was(

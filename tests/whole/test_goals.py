@@ -185,6 +185,52 @@ def test_documents_are_written_compared_with_the_code_and_code_stays_as_it_is(pl
     assert (play.top / "docs/prices.md").is_file()
 
 
+PAPERS = {
+    "README.md": "# Birds\n\nSee [the text](text/birds.md).\n",
+    "text/birds.md": "# Birds\n\nBirds fly.\n",
+    "tools/count.sh": "wc -w text/*.md\n",
+}
+
+
+def test_a_repository_of_documents_alone_gets_a_verified_branch_and_nothing_is_said_of_tests(
+    tmp_path: Path, agentforge_home: Path
+) -> None:
+    assert agentforge_home.is_dir()
+    play = Play(Person(make_repository(tmp_path / "papers", PAPERS), tmp_path / "script.yaml"))
+    report = {"delivery_report": {"summary": "Most.", "changelog_entry": "- Most", "release_notes": "Most."}}
+    found = {"analysis": {"impacted_files": [{"path": "text/birds.md", "reason": "all birds, it says"}]}}
+    mends = edit("text/birds.md", "Birds fly.", "Most birds fly.")
+    play.person.scripted(
+        say("analyze", artifacts=found, signal="success", expects=("Birds fly",)),
+        say("deliver", edit("tools/count.sh", "wc", "rm"), artifacts=report, signal="success"),
+        say("deliver", mends, artifacts=report, signal="success", expects=("Birds fly", "tools/count.sh")),
+        approves("deliver", READER, expects=("the project has no tests", {"not": "tests pass"})),
+    )
+    done = finished(run(play, "document", "text", "Say that not all of them fly"))
+    assert done["proved_as"]["kind"] == "no_code"
+    assert "the project has no tests" in str(done["proved_as"])
+    report_file = play.file("artifacts/phases/deliver/delivery_report_final.yaml")
+    assert "all_tests_pass: null" in report_file
+    assert "tests: not run: the project has none" in report_file
+    assert play.person.run("verify", done["task_id"]).code == 0
+    assert play.person.run("merge", done["task_id"]).code == 0
+    assert "Most birds" in (play.top / "text/birds.md").read_text(encoding="utf-8")
+
+
+def test_a_change_of_code_without_any_test_of_it_is_still_not_proved(
+    tmp_path: Path, agentforge_home: Path
+) -> None:
+    assert agentforge_home.is_dir()
+    play = Play(Person(make_repository(tmp_path / "papers", PAPERS), tmp_path / "script.yaml"))
+    play.person.scripted(
+        say("patch", edit("tools/count.sh", "wc", "rm"), artifacts={**FRAMED, **BUILT}, signal="success"),
+        say("patch", {"name": "escalate", "args": {"question": "How?"}}, expects=("Gate|gate",)),
+    )
+    asked = run(play, "start", "Fix the script in tools/count.sh", "--lane", "hotfix")
+    assert asked.code != 0, asked.said
+    assert asked.data["branch"] is None
+
+
 def security() -> dict[str, object]:
     said = {"verdict": "approve", "blocking_issues": [], "advisory_issues": [], "summary": "nothing to fear"}
     reply = {"artifacts": {"security_review": said}, "signal": "success"}

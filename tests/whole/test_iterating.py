@@ -11,7 +11,7 @@ from tests.rows import every
 from tests.surfaces.shapes import conform
 from tests.whole.checkouts import COMMAND, Done
 from tests.whole.full_plays import SECURITY, analyze, approves, entered, intake, spec, waits
-from tests.whole.plays import Entry, Play, finished, patch, review
+from tests.whole.plays import FRAMED, NEW_TEST, SOURCE, Entry, Play, finished, green, patch, red, review
 from tests.whole.walks import CALLS, FIRST, SECOND, WANTED, check_walk, script, told
 
 pytestmark = pytest.mark.slow
@@ -272,3 +272,22 @@ def test_what_cannot_be_watched_is_refused_before_there_is_a_task(
     done = play.person.run("start", REQUEST, "--model", f"scripted:{play.person.script}", *words)
     assert said in refused(done)
     assert not (play.top / ".agentforge/tasks").exists()
+
+
+def test_tests_that_were_delivered_keep_their_branch_when_the_change_is_made_on_them(play: Play) -> None:
+    spec_file = play.top.parent / "spec.yaml"
+    spec_file.write_text(json.dumps({"specification": FRAMED["specification"]}), encoding="utf-8")
+    play.person.scripted(analyze(), red(), green())
+    tests = finished(
+        play.person.run(
+            "test", "--spec", "../spec.yaml", "--model", f"scripted:{play.person.script}", "--json"
+        )
+    )
+    task, tip = tests["task_id"], play.person.git("rev-parse", tests["branch"])
+    assert f"agentforge continue {task} --extend-to deliver" in tests["next"]
+    built = finished(play.person.run("continue", task, "--extend-to", "green", "--json"))
+    assert (built["branch"], built["cost"]["calls"]) == (f"agentforge/{task}-2", 3)
+    assert play.person.git("rev-parse", tests["branch"]) == tip
+    changed = {change.path for change in play.person.changes(built["base"], built["branch"])}
+    assert changed == {SOURCE, NEW_TEST}
+    assert play.person.run("verify", task).code == 0

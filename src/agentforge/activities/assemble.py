@@ -363,10 +363,12 @@ def _measured(world: World, state: RunView) -> list[str]:
     if (green := records.get("green")) is not None:
         if "proved_as" in green:
             lines.append(f"Proved as: {green['proved_as']}. The request asks for: {green['asked']['why']}.")
-        lines.append(
-            f"After it: {green['passed']} tests pass, no regression; not configured: "
-            f"{', '.join(green['not_configured']) or 'nothing'}."
+        ran = (
+            "the project has no tests"
+            if green.get("no_suite")
+            else f"{green['passed']} tests pass, no regression"
         )
+        lines.append(f"After it: {ran}; not configured: {', '.join(green['not_configured']) or 'nothing'}.")
     if (quality := records.get("quality")) is not None:
         numbers = [
             f"{name} {quality[name]}"

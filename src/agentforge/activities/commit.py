@@ -58,7 +58,7 @@ def _hold(world: World, state: State, commit: str) -> Pointed:
     """The task's branch, at `commit`; what changed nothing has none."""
     if commit == state.base_commit:
         return Pointed("")
-    return world.workspace.point_branch(commit, state.branch, state.branch_at)
+    return world.workspace.point_branch(commit, state.branch, state.branch_at, state.sealed_branches)
 
 
 def _touched(world: World, state: State) -> list[Lines]:
@@ -127,14 +127,14 @@ def deliver(world: World, state: State) -> DeliveryMade:
     seal = ""
     if held.branch:
         seal = seal_commit(world, state, held.branch, digest(evidence))
-        held = _sealed(world, held, state.commit, seal)
+        held = _sealed(world, held, state, seal)
     save(world, state, seal)
     return DeliveryMade(held.branch, state.commit, digest(evidence), held.kept, seal)
 
 
-def _sealed(world: World, held: Pointed, commit: str, seal: str) -> Pointed:
+def _sealed(world: World, held: Pointed, state: State, seal: str) -> Pointed:
     """The branch at its seal. It is moved only from where this task has just found or put it."""
-    sealed = world.workspace.point_branch(seal, held.branch, commit)
+    sealed = world.workspace.point_branch(seal, held.branch, state.commit, state.sealed_branches)
     return Pointed(sealed.branch, tuple(dict.fromkeys((*held.kept, *sealed.kept))))
 
 

@@ -101,7 +101,10 @@ def _decided(state: State, event: UserDecision) -> State:
 def _extended(state: State, pipeline: Pipeline, catalogue: str) -> State:
     """The longer line. What was handed over keeps its branch, where there is one: the rest gets its own."""
     after = replace(state, pipeline=pipeline, catalogue=catalogue, higher=())
-    return replace(after, delivered=None, branch="", branch_at="") if state.delivered else after
+    if not state.delivered:
+        return after
+    sealed = (*state.sealed_branches, *([state.branch] if state.branch else []))
+    return replace(after, delivered=None, branch="", branch_at="", sealed_branches=sealed)
 
 
 def _reopened(state: State, event: StageReopened) -> State:

@@ -159,6 +159,8 @@ class State(TaskSpec):
     """What was handed over in any segment: it never changes any more."""
     iterations: tuple[Iteration, ...] = ()
     """Every version that a person was shown."""
+    sealed_branches: tuple[str, ...] = ()
+    """Branches that were handed over before the task went on: they stay where they are."""
     branch: str = ""
     """The task's branch, once there is one."""
     branch_at: str = ""

@@ -12,6 +12,7 @@ from agentforge.core.values import Escalation, Question, agrees
 from agentforge.gates.flags import Flag
 from agentforge.gates.green import GreenCase
 from agentforge.gates.kinds import (
+    WITHOUT_SUITE,
     Allowed,
     ChangedFile,
     allowed_kind,
@@ -115,7 +116,7 @@ class KindOfChange:
         return {
             "kind": self.kind,
             "asked": {"kind": self.allowed.asked.kind, "allowed": self.allowed.kind, "why": self.allowed.why},
-            "proved_as": proved_as(self.kind, self._by()),
+            "proved_as": proved_as(self.kind, WITHOUT_SUITE if record.get("no_suite") else self._by()),
             "base_tests_tree": self.base_tests,
             "flags": [*(old if isinstance(old, list) else []), *(flag.to_json() for flag in flags)],
             **more,

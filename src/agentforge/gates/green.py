@@ -21,10 +21,13 @@ from agentforge.gates.shadows import is_named, shadowing
 from agentforge.gates.stability import excuses, settle, wobbling
 from agentforge.gates.superseded import edited_tests, record_of, superseded_ids, unsettled, weakened_tests
 from agentforge.gates.verdict import Verdict
-from agentforge.languages.outcomes import GOOD, TestRun, compare
+from agentforge.gates.words import not_words
+from agentforge.languages.outcomes import GOOD, NO_TESTS, TestRun, compare
 from agentforge.languages.values import CheckRun
 
 MAX_REASONS = 10
+NO_SUITE = "not run: the project has none"
+"""What is said of tests where there are none and words alone changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,9 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": []})
     run = runner.run(case.tree)
     if run.status != "ran":
-        return Verdict("not_run", (run.reason,), {"runs": list(runner.runs)})
+        return _words_alone(runner, case, run) or Verdict(
+            "not_run", (run.reason,), {"runs": list(runner.runs)}
+        )
     if patched := sorted(set(run.patched) - set(case.baseline.patched)):
         reason = (
             f"the code under test replaces parts of {runner.language.tests.RUNNER} "
@@ -211,6 +216,41 @@ def _joined(runner: PristineRunner, case: GreenCase, run: TestRun) -> list[str]:
         for path in run.plugins
         if path in changed and path not in case.baseline.plugins
     ]
+
+
+def _words_alone(runner: PristineRunner, case: GreenCase, run: TestRun) -> Verdict | None:
+    """The verdict where a project has no tests and nothing but words for people changed: what that rests on
+    is the difference itself, and nothing is said of tests. None in every other case.
+    """
+    git = runner.workspace.git
+    no_suite = all(NO_TESTS in each.reason and each.status != "ran" for each in (case.baseline, run))
+    same = case.base_tree == case.tree
+    if case.strict or same or not no_suite or case.red["tests"] or not_words(git, case.base_tree, case.tree):
+        return None
+    if (gap := _unchecked(case)) is not None:
+        return Verdict(gap.status, gap.reasons, {"runs": list(runner.runs)})
+    missing = _not_run(case)
+    reasons = [f"lint: {line}" for line in worse(case.lint_before, case.lint_after)]
+    reasons += [f"types: {line}" for line in worse(case.types_before, case.types_after)]
+    record: dict[str, Json] = {
+        "tree": case.tree,
+        "no_suite": True,
+        "all_tests_pass": None,
+        "no_regressions": None,
+        "conformance_passing": None if _lint_left_out(case) else not reasons,
+        "test_lock_held": True,
+        "old_tests_tree": case.tree,
+        "flaky": [],
+        "became_unstable": [],
+        "superseded": [],
+        "flags": [],
+        "not_configured": [*missing, "tests"],
+        "not_run": {**missing, "tests": NO_SUITE},
+        "passed": 0,
+        "baseline_failing": 0,
+        "runs": list(runner.runs),
+    }
+    return Verdict("failed" if reasons else "passed", tuple(reasons[:MAX_REASONS]), record)
 
 
 def _unchecked(case: GreenCase) -> Verdict | None:

@@ -34,6 +34,8 @@ PROVED_BY: Mapping[ProofKind, str] = {
     "tests_only": "a suite that says what it said before; no source changed",
     "no_code": "the whole suite, which says what it said before; no program changed",
 }
+WITHOUT_SUITE = "the difference itself, which is words for people and nothing else; the project has no tests"
+"""What a change of documents rests on where there is no suite."""
 OWED: Mapping[ProofKind, str] = {
     "new_behaviour": "tests that fail without the change and pass with it",
     "same_behaviour": (

@@ -188,8 +188,11 @@ class Workspace:
         """A commit that is the same whenever it is repeated."""
         return self.git.commit_tree(tree, [parent], message, date, author)
 
-    def point_branch(self, commit: str, branch: str = "", left_at: str = "") -> Pointed:
-        """Makes a branch for `commit`, or moves `branch` there from the commit where the task left it.
+    def point_branch(
+        self, commit: str, branch: str = "", left_at: str = "", sealed: tuple[str, ...] = ()
+    ) -> Pointed:
+        """Makes a branch for `commit`, or moves `branch` there from the commit where the task left it. A
+        `sealed` one was handed over: it stays where it is.
 
         A branch that holds anything else is somebody else's, and one that is checked out is in use: it is
         left alone, and the next free name taken. Repeated, it finds the branch that it made.
@@ -197,6 +200,8 @@ class Workspace:
         numbered = (f"{self.branch}-{number}" for number in itertools.count(2))
         kept: list[str] = []
         for name in itertools.chain(dict.fromkeys((branch or self.branch, self.branch)), numbered):
+            if name in sealed:
+                continue
             found = self._claim(name, commit, left_at if name == branch else "")
             if not found:
                 return Pointed(name, tuple(kept))

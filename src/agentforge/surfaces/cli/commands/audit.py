@@ -56,7 +56,7 @@ def audit(*, task: str | None, kind: str, output: Path | None, verify: Path | No
     Without TASK, the newest task is taken.
     """
     from agentforge.app.tasks import open_task_or_branch
-    from agentforge.surfaces.cli.printing import print_json
+    from agentforge.surfaces.cli.printing import print_json, print_text
 
     opened = open_task_or_branch(here(), task)
     if verify is not None:
@@ -67,7 +67,7 @@ def audit(*, task: str | None, kind: str, output: Path | None, verify: Path | No
     made = audit_task(opened)
     text = spell_audit(made, kind)
     if output == Path("-"):
-        click.echo(text, nl=False)
+        print_text(text.removesuffix("\n"))
         return 0
     place = keep_audit(opened, text, kind, output)
     if as_data:

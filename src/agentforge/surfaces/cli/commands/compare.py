@@ -39,13 +39,13 @@ def compare(*, first: str, second: str, kind: str, as_data: bool) -> int:
     from agentforge.app.tasks import open_task_or_branch
     from agentforge.surfaces.cli.pages.compare import compare_document, compare_fields, compare_page
     from agentforge.surfaces.cli.pages.html import as_html
-    from agentforge.surfaces.cli.printing import print_json
+    from agentforge.surfaces.cli.printing import print_json, print_text
 
     found = compare_tasks(open_task_or_branch(here(), first), open_task_or_branch(here(), second))
     if as_data or kind == "json":
         print_json(compare_fields(found))
     elif kind == "html":
-        click.echo(as_html(compare_document(found)), nl=False)
+        print_text(as_html(compare_document(found)).removesuffix("\n"))
     else:
         say(compare_page(found))
     return 0
