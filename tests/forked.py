@@ -8,6 +8,7 @@ reads at its start.
 
 import atexit
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
@@ -15,10 +16,13 @@ import mmap
 import os
 import pkgutil
 import pty
+import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import traceback
@@ -70,9 +74,12 @@ def run(words: tuple[str, ...], cwd: Path, env: Mapping[str, str]) -> "subproces
     return subprocess.CompletedProcess([str(COMMAND), *words], code, *said)
 
 
-def at_a_terminal(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> tuple[int, str]:
-    """One command to its end, with a terminal at which nobody types; and what that shows."""
+def at_a_terminal(
+    words: Sequence[str], cwd: Path, env: Mapping[str, str], columns: int = 0
+) -> tuple[int, str]:
+    """One command to its end, with a terminal of so many columns at which nobody types; and what that shows."""
     keeper, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     shown: list[bytes] = []
 
     def look() -> None:
@@ -106,9 +113,10 @@ class _Parent:
         self.environment = {
             name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
         }
+        self._place = tempfile.mkdtemp(prefix="agentforge-doors-")
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.forked", str(theirs.fileno())],
+                [sys.executable, "-m", "tests.forked", str(theirs.fileno()), self._place],
                 cwd=TOP,
                 env=self.environment,
                 pass_fds=[theirs.fileno()],
@@ -133,6 +141,7 @@ class _Parent:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        shutil.rmtree(self._place, ignore_errors=True)
 
 
 _parents: list[_Parent] = []
@@ -157,9 +166,9 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
     return data
 
 
-def _serve(connection: socket.socket) -> None:
+def _serve(connection: socket.socket, place: Path) -> None:
     """Forks a command per request, and says how it ended."""
-    doors = judging.Doors()
+    doors = judging.Doors(place)
     while True:
         length, fds, _, _ = socket.recv_fds(connection, 4, 3)
         if not length:
@@ -259,4 +268,4 @@ def _keep() -> None:
 
 if __name__ == "__main__":
     _import_everything()
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    _serve(socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2]))

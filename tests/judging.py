@@ -8,7 +8,6 @@ import atexit
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -152,8 +151,8 @@ class Doors:
     Behind it a process is waiting that has loaded the judge with the interpreter of that environment.
     """
 
-    def __init__(self) -> None:
-        self._place = Path(tempfile.mkdtemp(prefix="agentforge-doors-"))
+    def __init__(self, place: Path) -> None:
+        self._place = place
         self._noted = self._place / "noted"
         self._noted.touch()
         self._open: dict[str, Path] = {}
@@ -178,7 +177,6 @@ class Doors:
         for process in self._processes:
             process.communicate()
         self._processes.clear()
-        shutil.rmtree(self._place, ignore_errors=True)
 
     def lead_judges_there(self) -> None:
         """In a command: its judges are forked, whatever walls it has. All else that it runs stays within them."""

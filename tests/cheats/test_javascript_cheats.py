@@ -1,11 +1,12 @@
 """Lies in JavaScript with node's own test runner: each is caught by the mechanism that is named with it."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from tests.cheats.javascript import NodeStage, cheat, fixed, shared_cheats
-from tests.cheats.stage import Cheat
+from tests.cheats.stage import Cheat, _red
 from tests.depth import telling
 from tests.whole.javascript import WITH_NODE
 
@@ -99,7 +100,29 @@ def test_an_honest_change_passes(stage: NodeStage) -> None:
     assert "not measured" in ended.said
 
 
-@pytest.mark.parametrize("lie", telling(CHEATS, 8), ids=lambda lie: lie.name)
+def test_a_test_of_a_name_that_is_not_there_yet_is_proved_as_compile_red_and_called_so(
+    stage: NodeStage,
+) -> None:
+    new = WITH_NODE.test.replace("net", "gross").replace("gross(100, 10), 90", "gross(100, 10), 110")
+    code = WITH_NODE.files[WITH_NODE.source] + (
+        "\nexport function gross(price, percent) {\n  return price + (price * percent) / 100;\n}\n"
+    )
+    honest = cheat(WITH_NODE, "honest", "", red=new, green={WITH_NODE.source: code})
+    site, baseline = stage._site({**honest.project}, (), "test")
+    red = _red(site, honest, baseline, site.tree(dict(honest.red)))
+    assert red.status == "passed", red.reasons
+    tests = red.record["tests"]
+    assert isinstance(tests, dict)
+    entry = tests[f"{WITH_NODE.new_test}::ten percent off"]
+    assert isinstance(entry, dict)
+    assert str(entry["reason"]).startswith("compile-red: the test file cannot be loaded, because `gross` of")
+    assert stage.play(honest).gate == ""
+    # The same of a file that nobody promised proves nothing.
+    lost = replace(honest, red={WITH_NODE.new_test: new.replace("../src/price.js", "../src/nowhere.js")})
+    assert stage.play(lost).gate == "red"
+
+
+@pytest.mark.parametrize("lie", telling(CHEATS, 5), ids=lambda lie: lie.name)
 def test_a_lie_is_caught_by_what_is_named(stage: NodeStage, lie: Cheat) -> None:
     ended = stage.play(lie)
     assert ended.is_caught(lie), (ended.gate, ended.said)

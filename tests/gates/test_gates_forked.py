@@ -1,6 +1,8 @@
 """A forked judge is the judge: it says of the same tree what one says that an interpreter was started for."""
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -68,7 +70,8 @@ def test_a_forked_judge_says_what_a_started_one_says(tmp_path: Path) -> None:
 
 
 def test_a_judge_that_is_forked_behind_a_door_says_the_same_and_only_judges_go_there(tmp_path: Path) -> None:
-    site, doors = make_site(tmp_path, FILES), Doors()
+    place = Path(tempfile.mkdtemp(prefix="agentforge-doors-"))  # a socket's name is short
+    site, doors = make_site(tmp_path, FILES), Doors(place)
     started: list[str] = []
 
     class Walls(NoSandbox):
@@ -93,3 +96,4 @@ def test_a_judge_that_is_forked_behind_a_door_says_the_same_and_only_judges_go_t
         assert started == [SCRIPT] * OFTEN + ["-c"]
     finally:
         doors.close()
+        shutil.rmtree(place)

@@ -214,7 +214,8 @@ def test_nothing_configured_names_the_ways_and_a_server_that_runs() -> None:
     world = World({})
     world.providers.clear()
     with pytest.raises(
-        ModelTrouble, match=r"No model is configured for reasoning. Name one with `--model PROVIDER:MODEL`"
+        ModelTrouble,
+        match=r"No model is configured for reasoning. Run `agentforge setup`; or name one with `--model",
     ):
         world.ask("reasoning")
     with listing("llama3.1:8b") as server:

@@ -48,8 +48,8 @@ def test_nothing_configured_is_said_with_the_ways_out_and_a_running_server(
 ) -> None:
     code, out, _ = printed(capsys, "list")
     assert code == 0
-    assert out.startswith("No model is configured. Name one with `--model PROVIDER:MODEL`")
-    assert "OPENAI_API_KEY is not set" in out
+    assert out.startswith("No model is configured. Run `agentforge setup`; or name one with `--model")
+    assert "not set: OPENAI_API_KEY" in out
     assert printed(capsys, "test")[0] == 1
     assert (
         "used now: none. No model is configured for generation" in printed(capsys, "explain", "reviewer")[1]
@@ -82,7 +82,7 @@ def test_the_list_shows_tiers_prices_windows_and_what_stands_in(
     assert "classification  as generation" in out
     assert "2 of 3" in out
     assert "ollama does not have codestral:22b; using qwen2.5-coder:7b instead." in out
-    assert "ANTHROPIC_API_KEY is not set" in out
+    assert "not set: ANTHROPIC_API_KEY" in out
     gpt, opus = found["tiers"]["reasoning"]["models"]
     assert (gpt["usable"], gpt["window"], gpt["micro_usd_per_million"]["input"]) == (True, 400_000, 1_250_000)
     assert (opus["usable"], opus["calls"]) == (False, 0)

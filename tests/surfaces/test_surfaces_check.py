@@ -1,6 +1,7 @@
 """`check` and `violations` as a person types them, in a repository that nobody of us wrote."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +201,23 @@ def test_files_that_were_made_to_disturb_are_looked_at_all_the_same(scene: Scene
     assert "Traceback" not in done.stderr
     assert "\u202e" not in done.stdout
     assert "/etc" not in done.stdout
+
+
+def test_a_fix_is_shown_as_a_diff_and_made_by_the_projects_own_tools_on_a_copy(scene: Scene) -> None:
+    write(scene, "shop/late.py", '"""Late."""\n\nimport os\nimport abc\n\nBOTH = (abc, os)\n')
+    refused = scene.run("check", "--fix", "shop/late.py")
+    assert refused.returncode == 2
+    assert "No program here corrects anything by itself." in refused.stderr
+    write(scene, "pyproject.toml", '[tool.ruff.lint]\nselect = ["I"]\n')
+    (scene.top / ".venv" / "bin").mkdir(parents=True)
+    (scene.top / ".venv" / "bin" / "ruff").symlink_to(Path(sys.executable).with_name("ruff"))
+    done = scene.run("check", "--fix", "shop/late.py")
+    assert done.returncode == 0, done.stderr
+    assert "-import abc\n" in done.stdout
+    assert "ruff corrected 1 file." in done.stderr
+    assert (
+        (scene.top / "shop/late.py")
+        .read_text(encoding="utf-8")
+        .startswith('"""Late."""\n\nimport abc\nimport os\n')
+    )
+    assert scene.run("check", "--fix", "--staged").returncode == 2

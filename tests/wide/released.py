@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.whole.distributions import extract
 
-SOURCE = 'def half(number: float) -> float:\n    """Half of a number."""\n    return number / 2\n'
+SOURCE = 'from __future__ import annotations\n\n\ndef half(number: float) -> float:\n    """Half of a number."""\n    return number / 2\n'
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,8 @@ class Released:
     """What its modules are imported from; empty: they stand alone."""
     tests: str
     """The file of the new test."""
+    functions: bool = False
+    """Whether its tests must be functions: its fixtures refuse classes of unittest."""
 
     @property
     def module(self) -> str:
@@ -47,9 +49,14 @@ class Released:
         """What a model says about the request, call by call."""
         imported = f"{self.package}.first_hour" if self.package else "first_hour"
         test = (
-            "import unittest\n\n\nclass TestHalf(unittest.TestCase):\n    def test_half_of_four(self) -> None:\n"
+            "from __future__ import annotations\n\n\ndef test_half_of_four() -> None:\n"
+            f"    from {imported} import half\n\n    assert half(4) == 2\n"
+            if self.functions
+            else "from __future__ import annotations\n\nimport unittest\n\n\n"
+            "class TestHalf(unittest.TestCase):\n    def test_half_of_four(self) -> None:\n"
             f"        from {imported} import half\n\n        self.assertEqual(half(4), 2)\n"
         )
+        name = "test_half_of_four" if self.functions else "TestHalf::test_half_of_four"
         papers: dict[str, Any] = {
             "intake_record": {"extracted_intent": {"action": "create", "target": "half", "scope": "file"}},
             "specification": {
@@ -69,7 +76,7 @@ class Released:
                 "test_files": [
                     {
                         "path": self.tests,
-                        "tests": [{"name": "TestHalf::test_half_of_four", "requirement_ref": "REQ-001"}],
+                        "tests": [{"name": name, "requirement_ref": "REQ-001"}],
                     }
                 ]
             },
@@ -104,7 +111,7 @@ def _unpacked(name: str, version: str, cache: Path) -> Mapping[str, bytes]:
 
 
 PROJECTS = (
-    Released("markupsafe", "3.0.4", "a compiled extension, src", "src/markupsafe", "markupsafe", "tests/test_first_hour.py"),
+    Released("markupsafe", "3.0.4", "a compiled extension, src", "src/markupsafe", "markupsafe", "tests/test_first_hour.py", functions=True),
     Released("polib", "1.2.0", "one module, unittest in tests/tests.py", "", "", "tests/test_first_hour.py"),
     Released("iniconfig", "2.3.1", "src, tests in testing/, uv.lock", "src/iniconfig", "iniconfig", "testing/test_first_hour.py"),
     Released("toolz", "1.2.0", "flat, tests inside the package", "toolz", "toolz", "toolz/tests/test_first_hour.py"),

@@ -124,6 +124,12 @@ def refuse_bad_rules(git: Git, commit: str, settings: Mapping[str, Any]) -> None
     read_exemptions((data or b"").decode("utf-8", "replace"))
 
 
+def chosen_files(site: Site, request: CheckRequest) -> list[str]:
+    """The files that a request is about, as they are on the disk."""
+    now = working_files(site.git)
+    return sorted(_wanted(site, request, now, _base(site, request)))
+
+
 @dataclass(frozen=True, slots=True)
 class ListedCheck:
     """A check as `check --list` shows it."""

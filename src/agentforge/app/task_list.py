@@ -6,11 +6,9 @@ Every surface shows the same documents: `task_summary` here, `phase_detail` and 
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from agentforge.app.engine_view import LostTasks, find_lost
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.machine import TERMINAL
@@ -28,25 +26,6 @@ _UNREADABLE: Summary = {
     "status": {"state": "failed", "stored": "unreadable", "phase": None},
     "timing": {"started_at": "", "last_activity": "", "ended_at": None},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TaskList:
-    """The tasks of a repository, newest first."""
-
-    rows: list[TaskRow]
-    lost: LostTasks
-    """Those whose hosts are silent."""
-    restored: list[str] = field(default_factory=list)
-    """Those whose files were gone, and are back from git."""
-
-
-def list_tasks(site: Site, notice: Callable[[str], None] = lambda _: None) -> TaskList:
-    """Restores what git still knows, and reads only the journals that have changed."""
-    restored = site.restore_archived()
-    with Index(site.home.index, notice) as index:
-        rows = index.rows(site.git.top)
-    return TaskList(rows, find_lost(site, rows), restored)
 
 
 def _registered(home: Home) -> tuple[Repository, ...]:
@@ -81,8 +60,8 @@ def task_summary(row: TaskRow, clock: Clock = utc_now, names: Mapping[str, str] 
     return {
         **head,
         **summary,
-        "engine": engine_name(files),
-        "stopped": is_stopped(files, row.status),
+        "engine": row.engine or None,
+        "stopped": row.engine == "local" and _lacks_driver(files, row.status),
     }
 
 
@@ -110,12 +89,11 @@ def is_stopped(files: TaskFiles, status: str) -> bool:
     """Whether the task has work to do and no process of this machine does it: it was killed, or its machine
     went down. Workers of the other engine are looked for elsewhere.
     """
-    if status in TERMINAL or status in ("blocked", "unreadable"):
-        return False
-    try:
-        return read_engine(files).engine == "local" and not is_held(files.lock)
-    except UserError:
-        return False
+    return engine_name(files) == "local" and _lacks_driver(files, status)
+
+
+def _lacks_driver(files: TaskFiles, status: str) -> bool:
+    return status not in TERMINAL and status not in ("blocked", "unreadable") and not is_held(files.lock)
 
 
 def engine_name(files: TaskFiles) -> EngineName | None:

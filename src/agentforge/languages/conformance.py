@@ -4,11 +4,21 @@ Also the table of who reads what: a check is *checked by* something in a languag
 """
 
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from agentforge.languages.described import Read
-from agentforge.languages.readings import CheckedPlace, FileReading, ImportedName, Layer, long_lines, mark_of
+from agentforge.languages.readings import (
+    CheckedPlace,
+    FileReading,
+    ImportedName,
+    Layer,
+    Mender,
+    long_lines,
+    mark_of,
+)
 from agentforge.languages.script_imports import SCRIPTS, read_script, resolve_script
 from agentforge.languages.security import secret_lines
 from agentforge.languages.table import CHECK_READERS, is_other_code, is_source
@@ -76,6 +86,19 @@ def tool_limits(read: Read) -> dict[str, int]:
 def tool_layers(read: Read) -> list[Layer]:
     """The layers that a project's own tools are told."""
     return [layer for reader in CHECK_READERS.values() for layer in reader.layers(read)]
+
+
+def menders(top: Path, paths: Sequence[str]) -> list[Mender]:
+    """The programs of a project that correct what they find, each with its own of these files."""
+    mine = {name: tuple(path for path in paths if language_name(path) == name) for name in CHECK_READERS}
+    return [each for name, files in mine.items() if files for each in CHECK_READERS[name].menders(top, files)]
+
+
+def program_of(top: Path, name: str) -> Path | None:
+    """A program of a project: that of its own environment, else the one on the path."""
+    own = top / ".venv" / "bin" / name
+    found = str(own) if own.exists() else shutil.which(name)
+    return Path(found) if found else None
 
 
 class Modules:

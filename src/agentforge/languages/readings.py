@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from agentforge.languages.described import Read
@@ -153,6 +154,17 @@ class ModulePaths(Protocol):
         """The name of the project's own that an import asks for and nobody has; empty if there is none."""
 
 
+class Mender(NamedTuple):
+    """A program of a project that corrects what it finds."""
+
+    program: str
+    words: tuple[str, ...]
+    """Those before the files."""
+    files: tuple[str, ...]
+    settings: tuple[str, ...]
+    """Files that tell it how."""
+
+
 class CheckReader(Protocol):
     """What checks ask of a language."""
 
@@ -167,6 +179,9 @@ class CheckReader(Protocol):
 
     def layers(self, read: Read, /) -> list[Layer]:
         """The layers that a project's own tools are told."""
+
+    def menders(self, top: Path, files: tuple[str, ...], /) -> list[Mender]:
+        """Programs of a project that correct what they find in files."""
 
 
 def mark_of(text: str) -> str:

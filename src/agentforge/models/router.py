@@ -33,7 +33,8 @@ _FINAL: Final[frozenset[TroubleKind]] = frozenset({"auth", "no_model", "not_inst
 _PASSING: Final[tuple[TroubleKind, ...]] = ("unreachable", "rate_limit")
 """What may be otherwise in a while."""
 CONFIGURE: Final = (
-    "Name one with `--model PROVIDER:MODEL`, set AGENTFORGE_MODEL, or write `tiers:` into your config.yaml."
+    "Run `agentforge setup`; or name one with `--model PROVIDER:MODEL` or AGENTFORGE_MODEL, or write "
+    "`tiers:` into your config.yaml."
 )
 
 

@@ -22,7 +22,8 @@ SETTINGS = frozenset(f"{name}.{end}" for name in (*_CONFIGS, *_MORE_CONFIGS) for
     ".mocharc.js .mocharc.cjs .mocharc.mjs .mocharc.json .mocharc.jsonc .mocharc.yml .mocharc.yaml "
     ".babelrc .babelrc.json .babelrc.js .swcrc .c8rc .nycrc"
 )
-_OF_TESTS = ("jest", "mocha", "vitest", "imports", "type")
+_OF_TESTS = ("jest", "mocha", "vitest")
+_SCRIPTS = ("pretest", "test", "posttest")
 _ASSERTS = re.compile(
     r"\b(?:expect|assert\w*|should|strictEqual|deepStrictEqual|notStrictEqual|deepEqual|equal|rejects|throws"
     r"|ok|match|fail|expectTypeOf|verify)\s*(?:\.|\()|\bt\s*\.\s*assert\b|\bthrow\b"
@@ -206,10 +207,9 @@ def _of_package(text: str) -> object:
         return "unreadable"
     if not isinstance(data, dict):
         return "unreadable"
-    scripts = data.get("scripts")
-    tests = {
-        name: line for name, line in (scripts.items() if isinstance(scripts, dict) else ()) if "test" in name
-    }
+    found = data.get("scripts")
+    scripts = found if isinstance(found, dict) else {}
+    tests = {name: scripts.get(name) for name in _SCRIPTS}
     return {key: data.get(key) for key in _OF_TESTS} | {"scripts": tests}
 
 

@@ -11,6 +11,9 @@ from agentforge.system import strict_yaml
 from agentforge.system.files import disk_errors, write_atomic
 from agentforge.system.unlinked import read_unlinked
 
+ENGINE_FILE = "engine.yaml"
+"""What somebody who took a task over wrote beside `task.yaml`."""
+
 EngineName: TypeAlias = Literal["local", "temporal"]
 
 
@@ -25,7 +28,7 @@ class Driven:
 
 def read_engine(files: TaskFiles) -> Driven:
     """The engine that drives the task now: `engine.yaml`, or `task.yaml` where that says nothing."""
-    later = _load(files, "engine.yaml")
+    later = _load(files, ENGINE_FILE)
     value = later if "engine" in later else _load(files, "task.yaml")
     for name in get_args(EngineName):
         if value.get("engine") == name:
@@ -42,7 +45,7 @@ def write_engine(files: TaskFiles, driven: Driven) -> None:
     """Stores which engine drives the task from now on, beside `task.yaml`, which never changes."""
     value: dict[str, Json] = {"engine": driven.engine, **({"host": driven.host} if driven.host else {})}
     with disk_errors():
-        write_atomic(files.root / "engine.yaml", spell_document(value))
+        write_atomic(files.root / ENGINE_FILE, spell_document(value))
 
 
 def _load(files: TaskFiles, name: str) -> dict[str, Json]:

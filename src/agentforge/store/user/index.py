@@ -14,6 +14,7 @@ from typing import TypeVar
 from agentforge.core.errors import UserError
 from agentforge.core.state import State
 from agentforge.store.layout import ProjectFiles, TaskFiles
+from agentforge.store.task.engine import ENGINE_FILE, read_engine
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.summary import changed_files, summary_of
 from agentforge.store.task.times import utc_now
@@ -23,7 +24,7 @@ from agentforge.system.git.repository import Git
 
 T = TypeVar("T")
 
-_VERSION = 6
+_VERSION = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,12 @@ class TaskRow:
     updated: str
     summary: str
     """`task_summary` as JSON (`store/task/summary.py`); empty for an unreadable task."""
+    engine: str
+    """Who drives it; empty where that cannot be read."""
     journal_size: int
     journal_mtime_ns: int
+    engine_mtime_ns: int
+    """Of the file that says who took it over; 0: nobody did."""
 
 
 _NAMES = tuple(field.name for field in fields(TaskRow))
@@ -84,9 +89,10 @@ class Index(SqliteFile):
         for name in sorted(repos):
             for files, info in _journals(ProjectFiles(Path(name))):
                 row = known.pop((name, files.task_id), None)
-                if row is None or (row.journal_size, row.journal_mtime_ns) != (
+                if row is None or (row.journal_size, row.journal_mtime_ns, row.engine_mtime_ns) != (
                     info.st_size,
                     info.st_mtime_ns,
+                    _taken_over_at(files),
                 ):
                     row = _read(name, files, info, repositories)
                     changed.append(row)
@@ -177,8 +183,10 @@ def _read(repo: str, files: TaskFiles, info: os.stat_result, repositories: _Repo
             error.sentence,
             "",
             "",
+            _engine(files),
             info.st_size,
             info.st_mtime_ns,
+            _taken_over_at(files),
         )
     return _row(repo, journal, info, repositories)
 
@@ -201,6 +209,23 @@ def _row(repo: str, journal: Journal, info: os.stat_result, repositories: _Repos
         request=state.request,
         updated=times.updated_at,
         summary=json.dumps(summary),
+        engine=_engine(journal.files),
         journal_size=info.st_size,
         journal_mtime_ns=info.st_mtime_ns,
+        engine_mtime_ns=_taken_over_at(journal.files),
     )
+
+
+def _engine(files: TaskFiles) -> str:
+    try:
+        return read_engine(files).engine
+    except UserError:
+        return ""
+
+
+def _taken_over_at(files: TaskFiles) -> int:
+    """When the file that says who drives a task was written; its beginning never changes."""
+    try:
+        return os.lstat(files.root / ENGINE_FILE).st_mtime_ns
+    except OSError:
+        return 0

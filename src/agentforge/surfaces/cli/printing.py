@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -126,22 +127,64 @@ def screen_width(*, or_else: int) -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else or_else
 
 
+_NARROWEST = 12
+"""Characters that a column keeps, however narrow the screen is."""
+
+
 def table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[str] = frozenset()
 ) -> str:
-    """Columns as wide as they must be; on a terminal the last one is cut at its edge."""
+    """Columns as wide as they must be. On a terminal the widest ones give way, but for those of numbers,
+    until the line fits.
+    """
     lines = [header, *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
     edge = screen_width(or_else=0)
+    if edge:
+        _narrow(widths, [at for at, name in enumerate(header) if name not in right], edge)
     spelled = []
     for line in lines:
         cells = [
-            cell.rjust(width) if name in right else cell.ljust(width)
+            cell.rjust(width) if name in right else _fit(cell, width).ljust(width)
             for name, cell, width in zip(header, line, widths, strict=True)
         ]
         text = "  ".join(cells).rstrip()
         spelled.append(f"{text[: edge - 1]}…" if edge and len(text) > edge else text)
     return "\n".join(spelled)
+
+
+def _narrow(widths: list[int], may_give: Sequence[int], edge: int) -> None:
+    """Takes from the widest column, character by character, what is too much for the screen."""
+    while sum(widths) + 2 * (len(widths) - 1) > edge and may_give:
+        widest = max(may_give, key=lambda at: widths[at])
+        if widths[widest] <= _NARROWEST:
+            return
+        widths[widest] -= 1
+
+
+def _fit(cell: str, width: int) -> str:
+    """A cell of at most so many characters; of a path the end is kept, which tells more."""
+    if len(cell) <= width:
+        return cell
+    return f"…{cell[1 - width :]}" if cell.startswith("/") else f"{cell[: width - 1]}…"
+
+
+def paragraph(beginning: str, text: str) -> str:
+    """Text behind a beginning; on a terminal it is broken at words, and goes on below where it began."""
+    edge = screen_width(or_else=0)
+    if not edge or len(beginning) + _NARROWEST > edge:
+        return f"{beginning}{text}"
+    below = " " * len(beginning)
+    return "\n".join(
+        wrap(
+            text,
+            edge,
+            initial_indent=beginning,
+            subsequent_indent=below,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def on_terminal() -> bool:

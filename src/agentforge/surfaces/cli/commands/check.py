@@ -1,10 +1,15 @@
 """`check`: what the conformance checks find in the files of this repository."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+
+if TYPE_CHECKING:
+    from agentforge.app.checking import CheckRequest
+    from agentforge.store.site import Site
 
 
 @click.command(
@@ -34,6 +39,7 @@ sandbox. What a project declares in .agentforge/config/settings.yaml under
 )
 @json_option
 @click.option("--all", "everything", is_flag=True, help="Print advice in full, too.")
+@click.option("--fix", "mends", is_flag=True, help="First let the project's own tools correct what they can.")
 @click.option(
     "--allow-commands",
     "agree",
@@ -51,6 +57,7 @@ def check(  # noqa: PLR0913  each is an option
     form: str,
     as_data: bool,
     everything: bool,
+    mends: bool,
     agree: bool,
     listing: bool,
 ) -> int:
@@ -74,7 +81,10 @@ def check(  # noqa: PLR0913  each is an option
         else:
             say(pages.listed_page(listed))
         return 0
-    done = run(site, CheckRequest(paths, since, staged, agree))
+    request = CheckRequest(paths, since, staged, agree)
+    if mends:
+        _mend(site, request, staged=staged)
+    done = run(site, request)
     if form == "json":
         print_json(pages.checked_fields(done))
     elif form == "sarif":
@@ -84,3 +94,18 @@ def check(  # noqa: PLR0913  each is an option
     else:
         say(pages.checked_page(done, everything=everything))
     return 0 if done.clean else 1
+
+
+def _mend(site: "Site", request: "CheckRequest", *, staged: bool) -> None:
+    """Shows the diff of what the project's own tools correct, and writes it."""
+    from agentforge.app.checking import chosen_files
+    from agentforge.app.mending import mend
+    from agentforge.surfaces.cli.pages.words import count
+    from agentforge.surfaces.cli.printing import print_text
+
+    if staged:
+        raise click.UsageError("--fix changes files, and --staged looks at what is staged: give one.")
+    done = mend(site, chosen_files(site, request), lambda diff: print_text(diff.rstrip()) if diff else None)
+    names = " and ".join(done.programs)
+    what = f"corrected {count(done.files, 'file')}" if done.files else "had nothing to correct"
+    say(f"{names} {what}.", err=True)

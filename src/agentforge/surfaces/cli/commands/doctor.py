@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.printing import json_option, paragraph, say
 
 if TYPE_CHECKING:
     from agentforge.app.machine import MachineReport, TriedWalls
@@ -65,15 +65,15 @@ def _models(found: "Models") -> dict[str, object]:
 
 def _show(machine: "MachineReport") -> None:
     for check in machine.checks:
-        say(f"{check.state:<8}{check.name:<15}{check.detail}")
+        say(paragraph(f"{check.state:<8}{check.name:<15}", check.detail))
         if check.next_step and check.state != "ok":
-            say(f"{'':<23}{check.next_step}")
+            say(paragraph(f"{'':<23}", check.next_step))
     for rung in machine.walls:
         if rung.walls is None:
             continue
         say(f"\nSandbox {rung.name}, tested just now:")
         for each in rung.tried:
-            say(f"  {'held' if each.held else 'BROKEN':<8}{each.name:<13}{each.detail}")
+            say(paragraph(f"  {'held' if each.held else 'BROKEN':<8}{each.name:<13}", each.detail))
         say("  It promises:")
         for name, words in rung.walls.guarantee().items():
-            say(f"  {'':<8}{name:<13}{words}")
+            say(paragraph(f"  {'':<8}{name:<13}", words))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import paragraph, say
 from agentforge.surfaces.cli.repo_option import here, repo_option
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
     say(f"Detected in {site.git.top} at {done.head[:12]}:")
     for name, found in done.facts:
         for at, line in enumerate(found or ["none"]):
-            say(f"  {name if at == 0 else '':<14}{line}")
+            say(paragraph(f"  {name if at == 0 else '':<14}", line))
     for text in _written(done, SETTINGS_FILE):
         say(text)
     return 0

@@ -162,7 +162,7 @@ def _diff(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
 
     patch = read_patch(files, step)
     if as_data:
-        print_json({"step": step.number, "patch": patch.decode("utf-8", "replace")})
+        print_json({"step": step.number, "diff": patch.decode("utf-8", "replace")})
     elif not patch:
         say(f"Step {step.number} changed no file.")
     else:

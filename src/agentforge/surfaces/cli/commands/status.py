@@ -69,8 +69,6 @@ def status(  # noqa: PLR0913 - the options of the seed
 
 
 def _show_list(*, everywhere: bool, as_data: bool) -> int:
-    from agentforge.app.task_list import list_tasks, summaries_of
-    from agentforge.store.site import Site
     from agentforge.store.task.times import utc_now
     from agentforge.surfaces.cli.pages.board import board, pipe_lines
     from agentforge.surfaces.cli.printing import draw, on_terminal, print_json, screen_width
@@ -80,6 +78,10 @@ def _show_list(*, everywhere: bool, as_data: bool) -> int:
         for sentence in _missing_repositories():
             say(sentence, err=True)
     else:
+        from agentforge.app.repository_tasks import list_tasks
+        from agentforge.app.task_list import summaries_of
+        from agentforge.store.site import Site
+
         site = Site.open(here())
         found = list_tasks(site, lambda text: say(text, err=True))
         for name in found.restored:

@@ -45,7 +45,7 @@ def model_cells(row: ModelRow) -> tuple[str, ...]:
 def provider_cells(row: ProviderState) -> tuple[str, ...]:
     """A provider, for a table."""
     if row.key_source is None:
-        key = f"{row.key_env} is not set" if row.key_env else "none needed"
+        key = f"not set: {row.key_env}" if row.key_env else "none needed"
     else:
         key = f"from {row.key_env}" if row.key_source == "environment" else f"from the {row.key_source}"
     more = ", …" if len(row.models) > _SHOWN else ""
