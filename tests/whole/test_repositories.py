@@ -381,21 +381,20 @@ def test_a_branch_in_the_way_of_the_tasks_branch_is_named_before_anything_is_spe
     assert "No tasks" in person.run("status").said
 
 
-def test_a_task_goes_on_after_a_fetch_of_what_is_missing_and_after_a_killed_driver_and_names_what_it_saved(
+def test_a_task_begins_after_a_fetch_of_what_is_missing_goes_on_after_a_kill_and_names_what_it_saved(
     person: Person,
 ) -> None:
     partial_clone(person)
     before, base = photograph(person.checkout), person.git("rev-parse", "HEAD")
     done = person.start()
-    assert (done.code, "partial clone" in done.err, "agentforge continue task-" in done.err) == (
-        1,
-        True,
-        True,
-    ), done.said
+    assert (done.code, "partial clone" in done.err, "git fetch --refetch" in done.err) == (1, True, True), (
+        done.said
+    )
+    assert not (person.checkout / ".agentforge/tasks").exists()
     assert differences(before, photograph(person.checkout)) == []
     person.git("fetch", "-q", "--refetch", "--no-filter")
     before = photograph(person.checkout)
-    person.run_and_kill_at("stage patch", "continue", "--json")
+    person.run_and_kill_at("stage patch", *person._start())
     task = person.only_task()
     write(person.worktree(task), {"debris.txt": "of a crash\n", EDITED: "half writ"})
     done = person.run("continue", "--json")
