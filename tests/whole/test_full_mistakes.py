@@ -814,7 +814,7 @@ def test_every_stage_gets_everything_wrong_is_told_what_to_change_and_completes(
     assert data["cost"]["calls"] == len(entries)
     top = play.top
     questions = final(top, "clarify", "clarification")["questions"]
-    assert [item["confidence"] for item in questions] == [92, 60, 40]
+    assert [item["confidence"] for item in questions] == ["0.92", "0.6", "0.4"]  # as people write it
     assumed = [line for line in open_points(top) if line.startswith("assumed: ")]
     assert assumed == [
         f"assumed: {CENTS}: No, in EUR. (confidence 0.6)",
