@@ -72,7 +72,7 @@ def test_a_task_that_limps_pauses_and_goes_on_when_a_person_says_so(tmp_path: Pa
     assert done.returncode == 3, done.stderr
     (asked,) = scene.data("escalations", "list")
     assert (asked["kind"], asked["options"]) == ("degraded", ["go on", "abort"]), asked
-    assert "10 of the last 11 steps came to nothing" in asked["question"]
+    assert "13 of the last 14 steps came to nothing" in asked["question"]
     done = scene.run("resolve", "ESC-001", "--option", "1")
     assert done.returncode == 3, done.stderr
     assert scene.data("escalations", "list")[0]["kind"] == "exhausted"  # the bounds of the stage still hold
