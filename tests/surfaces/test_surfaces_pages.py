@@ -45,7 +45,7 @@ from tests.core.scenes import (
     submit,
 )
 
-TASK_FILES = TaskFiles(Path("repo/.agentforge/tasks/task-1"))
+TASK_FILES = TaskFiles(Path("/repo/.agentforge/tasks/task-1"))
 
 
 def watched(task: Played) -> list[str]:

@@ -14,7 +14,7 @@ from agentforge.gates.ratchets import NOT_CONFIGURED, grown, worse_complexity
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
 from agentforge.languages.generated import lay_generated
-from agentforge.languages.measures import complexity, statements
+from agentforge.languages.measures import complexity, counts_complexity, statements
 from agentforge.languages.symbols import decode
 from agentforge.languages.table import CODE, is_code, is_source
 from agentforge.languages.values import CoverageRun
@@ -107,7 +107,7 @@ def nothing_worse(quality: Mapping[str, Json], tree: str, paths: Sequence[str]) 
     """Whether every changed file was measured, no function in them grew beyond what is easily read, and
     nothing was copied. What was not measured is not taken to be good.
     """
-    measured = all(is_source(path) or what_kind_of_file(path) is not None for path in paths)
+    measured = all(counts_complexity(path) or what_kind_of_file(path) is not None for path in paths)
     return measured and quality.get("tree") == tree and quality.get("grown") == []
 
 

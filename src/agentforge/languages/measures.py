@@ -17,6 +17,14 @@ def complexity(text: str, path: str) -> dict[str, int]:
     return by_grammar.complexity(text, path) if found is None else found
 
 
+def counts_complexity(path: str) -> bool:
+    """Whether `complexity` can say anything of a file like this."""
+    language = language_of(path)
+    if language is None:
+        return False
+    return language.measures.complexity("") is not None or by_grammar.can_read(path)
+
+
 def statements(text: str, path: str) -> frozenset[int]:
     """The lines that can be executed."""
     language = language_of(path)

@@ -24,6 +24,12 @@ def complexity(text: str, path: str) -> dict[str, int]:
     return counts
 
 
+def can_read(path: str) -> bool:
+    """Whether there is a grammar for a file like this, and somebody who reads it."""
+    grammar = grammar_of(path)
+    return grammar is not None and reader.branches("", grammar) is not None
+
+
 def same_code(before: str, after: str, path: str) -> bool:
     """Whether two texts have the same words, comments and formatting aside."""
     grammar = grammar_of(path)
