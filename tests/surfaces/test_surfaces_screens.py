@@ -68,7 +68,8 @@ def _screens(scene: Scene) -> Iterator[tuple[str, str]]:
     model = scene.script(("patch", QUESTION), ("patch", PATCH), ("review", REVIEW))
     away = dict.fromkeys(("LMSTUDIO_BASE_URL", "VLLM_BASE_URL", "LLAMACPP_BASE_URL"), "http://127.0.0.1:9/v1")
     own = {"TERM": "xterm", "NO_COLOR": "1", "OLLAMA_HOST": "127.0.0.1:9", **away}
-    keyless = {name: value for name, value in scene.environ.items() if not name.endswith("_API_KEY")}
+    of_the_runner = ("_API_KEY", "COLUMNS", "LINES")
+    keyless = {name: value for name, value in scene.environ.items() if not name.endswith(of_the_runner)}
 
     def looked_at(screens: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
         for width in WIDTHS:
