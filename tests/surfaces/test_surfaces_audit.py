@@ -130,7 +130,8 @@ def test_a_report_of_a_task_that_went_on_is_held_to_the_lines_that_it_names(
     said(capsys, "audit", "task-small")
     path.write_bytes(whole)
     place = repo / ".agentforge" / "audit" / "task-small.md"
-    said(capsys, "audit", "task-small", "--verify", str(place))
+    held = said(capsys, "audit", "task-small", "--verify", str(place))
+    assert "The journal has gone on since: 4 more" in held  # an old report is no report of the end
     path.write_bytes(b"".join(lines[:-6]))
     assert main(["audit", "task-small", "--verify", str(place)]) == 2
     assert re.search(r"has \d+ lines, and not \d+", capsys.readouterr().err)

@@ -12,7 +12,22 @@ from agentforge.gates.verdict import Verdict
 from tests.depth import telling
 from tests.surfaces.shapes import conform
 from tests.whole.checkouts import git
-from tests.whole.plays import NEW_TEST, SOURCE, Play, ask, finished, frame, green, patch, raw, red, review
+from tests.whole.plays import (
+    NEW_TEST,
+    SOURCE,
+    TEST,
+    Play,
+    ask,
+    create,
+    finished,
+    frame,
+    green,
+    patch,
+    raw,
+    red,
+    review,
+    say,
+)
 
 
 def told(play: Play, *words: str, code: int = 0) -> Any:  # noqa: ANN401 - whatever a command prints
@@ -161,3 +176,16 @@ def test_a_fork_goes_on_with_another_prompt_model_or_answer(play: Play) -> None:
     assert play.person.run("fork", "--from-step", "99").code == 2
     assert play.person.run("fork", "--set", "answer=a", "--set", "answer=b").code == 2
     assert sorted((play.top / ".agentforge/tasks").iterdir()) == before
+
+
+@pytest.mark.slow
+def test_what_a_person_allowed_once_is_not_allowed_again_by_a_replay(play: Play) -> None:
+    asked = play.start(
+        say("patch", create(NEW_TEST, TEST)), patch(), review(), lane="hotfix", words=("--strict",)
+    )
+    assert asked.data["escalation"]["kind"] == "permission", asked.said
+    waiting = play.answer(asked, "allow")
+    assert waiting.code == 3, waiting.said
+    done = play.person.run("replay")
+    assert done.code == 1, done.said
+    assert "a replay allows nothing a second time" in done.out

@@ -133,7 +133,9 @@ def _begin(task: OpenTask, recorded: Audit) -> OpenTask:
         space.keep(created.spec.given_tree)
     spec = _spec(created.spec, name, f"scripted:{script}")
     said = permissions_of(site, task.state).permissions
-    write_permissions(permissions_file(site.home, site.git.top, name), replace(said, marker=spec.marker))
+    # What was allowed then may act outside: it is not allowed a second time by a command that only looks.
+    said = replace(said, marker=spec.marker, allow=frozenset(), yes=False)
+    write_permissions(permissions_file(site.home, site.git.top, name), said)
     with Journal.create(files, Create(spec, imports), site.clock) as journal:
         artifacts.write_inputs(files, spec, journal.times.created_at, "local")
         with closing(ViewWriter(site, journal, lambda _: None)) as views:
@@ -179,16 +181,17 @@ def _replies(recorded: Audit, pack: Pack) -> Iterator[dict[str, Json]]:
 
 
 def _answer_as_recorded(again: OpenTask, recorded: Audit, watcher: Watcher) -> None:
-    """What people answered then is answered now, question by question. A grant is not given a second time."""
+    """What people answered then is answered now, question by question. Only a yes to a call is not: it may
+    act outside of the sandbox, and the person said it once.
+    """
     said = {item.id: item for item in recorded.state.escalations if item.answer is not None}
     asked: set[str] = set()
     while (question := again.refresh().open_escalation) is not None and question.id not in asked:
         asked.add(question.id)
         known = said.get(question.id)
-        if known is None or known.kind != question.kind or known.answer is None:
+        if known is None or known.kind != question.kind or known.answer is None or known.allows:
             return
-        words = "allow" if known.answer.strip().lower() == "always" else known.answer
-        answer(again, question.id, words)
+        answer(again, question.id, known.answer)
         drive(again, watcher)
 
 

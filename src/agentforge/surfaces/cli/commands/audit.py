@@ -105,6 +105,8 @@ def _verify(task: "OpenTask", path: Path, *, as_data: bool) -> int:
         print_json({"task_id": task.task_id, "path": str(path), "holds": line is None, "line": line})
     elif line is None:
         say(f"{path} is what the journal of {task.task_id} says, in {mark.lines} lines.")
+        if later := task.journal.length - mark.lines:
+            say(f"The journal has gone on since: {later} more, which are not in the report.")
     else:
         say(f"{path} differs from what the journal of {task.task_id} says, first in its line {line}.")
     return 0 if line is None else 1

@@ -144,6 +144,9 @@ def _lines(result: "Replayed") -> list[str]:
     else:
         lines.append(f"  on record  {brief(found.recorded, 400) or 'had ended'}")
         lines.append(f"  now        {brief(found.replayed, 400) or 'had ended'}")
+    asked = result.state.open_escalation
+    if asked is not None and asked.kind == "permission":
+        lines.append("It stopped at a call that you allowed then: a replay allows nothing a second time.")
     if result.other_contexts:
         steps = ", ".join(map(str, result.other_contexts))
         lines.append(f"Shown something else than then, which alone is no difference: step {steps}.")
