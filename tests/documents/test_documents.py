@@ -67,7 +67,7 @@ def test_a_section_is_found_by_its_words_and_holds_its_sub_headings() -> None:
         ("Not the Final Decision", "Final Decision", False),
     ],
 )
-def test_a_title_is_a_name_by_its_words(title: str, name: str, same: bool) -> None:  # noqa: FBT001 - a row
+def test_a_title_is_a_name_by_its_words(title: str, name: str, same: bool) -> None:
     assert (named(f"## {title}\n", name) is not None) is same
 
 

@@ -22,8 +22,6 @@ _PIECES = st.sampled_from(
         "|---|---|\n",
         "```\n",
         "<!--",
-    ]
-    + [
         "-->\n",
         "\n",
         "\r\n",
@@ -36,8 +34,6 @@ _PIECES = st.sampled_from(
         "===\n",
         "1. [ ] d\n",
         "\t",
-    ]
-    + [
         "context:\n",
         "  k: |\n    v\n",
         "# note\n",
@@ -98,7 +94,7 @@ def test_a_value_set_is_read_back_and_body_and_comments_stay(text: str, key: str
     for part in key.split("."):
         assert isinstance(found, dict)
         found = found[part]
-    top = key.split(".")[0]
+    top = key.split(".", maxsplit=1)[0]
     assert {name: each for name, each in before.items() if name != top} == {
         name: each for name, each in after.items() if name != top
     }

@@ -198,7 +198,7 @@ def test_a_debate_is_held_by_the_order_of_precedence(
     stakes: Stakes,
     flags: set[Flag],
     debate: bool,
-    override: bool,  # noqa: FBT001 - a row
+    override: bool,
 ) -> None:
     found = triggered(frozenset(flags), _settings(trigger, enabled=enabled), stakes)
     assert (found.debate, found.override) == (debate, override)

@@ -22,7 +22,7 @@ _WORD = re.compile(r"\w+")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of a document: where it starts and ends, its break included, and whether it is prose. What is
     in a fence or a comment is not.
     """
@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MarkdownSection:
     """A heading and what stands below it, up to the next heading of its level or a higher one."""
 
     level: int
@@ -49,7 +49,7 @@ class Section:
     """Where the next heading of any level begins."""
 
 
-def lines(text: str, start: int = 0, end: int | None = None) -> Iterator[Line]:
+def lines(text: str, start: int = 0, end: int | None = None) -> Iterator[TextLine]:
     """The lines of a part of a document, in order."""
     fence = ""
     comment = False
@@ -71,13 +71,13 @@ def lines(text: str, start: int = 0, end: int | None = None) -> Iterator[Line]:
             prose = False
         else:
             prose = True
-        yield Line(match.start(), match.end(), line, prose)
+        yield TextLine(match.start(), match.end(), line, prose)
 
 
-def outline(text: str) -> tuple[Section, ...]:
+def outline(text: str) -> tuple[MarkdownSection, ...]:
     """Every section of a document, in the order of their headings. Front matter is not searched."""
     found: list[tuple[int, str, int, int]] = []  # level, title, start, body
-    before: Line | None = None
+    before: TextLine | None = None
     for line in lines(text, body_start(text)):
         if not line.prose:
             before = None
@@ -99,21 +99,21 @@ def _without_hashes(title: str) -> str:
     return bare.rstrip() if not bare or bare[-1].isspace() else title
 
 
-def _closed(found: list[tuple[int, str, int, int]], length: int) -> list[Section]:
+def _closed(found: list[tuple[int, str, int, int]], length: int) -> list[MarkdownSection]:
     """The sections with their ends, found from the last heading to the first."""
-    sections: list[Section] = []
+    sections: list[MarkdownSection] = []
     nearest = [length] * 7
     """By level: where the next heading of that level or a higher one begins."""
     own_end = length
     for level, title, start, body in reversed(found):
-        sections.append(Section(level, title, start, body, nearest[level], own_end))
+        sections.append(MarkdownSection(level, title, start, body, nearest[level], own_end))
         for deeper in range(level, 7):
             nearest[deeper] = start
         own_end = start
     return sections[::-1]
 
 
-def named(text: str, name: str) -> Section | None:
+def named(text: str, name: str) -> MarkdownSection | None:
     """The first section of a name: the same words, whatever their case, number, markup or hyphens; a title
     may go on behind a colon, a dash or a bracket.
     """
@@ -136,7 +136,7 @@ def _words(title: str) -> list[str]:
     return words
 
 
-def content(text: str, section: Section) -> str:
+def content(text: str, section: MarkdownSection) -> str:
     """What stands below a heading, its sub-headings included."""
     return text[section.body : section.end]
 
@@ -157,7 +157,7 @@ def newline_of(text: str) -> str:
     return found[0] if found else "\n"
 
 
-def with_body(text: str, section: Section, new: str) -> str:
+def with_body(text: str, section: MarkdownSection, new: str) -> str:
     """The document with another text directly below a heading; its sub-headings stay."""
     newline = newline_of(text)
     inner = new.strip("\n").replace("\n", newline)
@@ -169,7 +169,7 @@ def with_body(text: str, section: Section, new: str) -> str:
     return f"{head}{spaced}{newline if rest else ''}{rest}"
 
 
-def appended(text: str, section: Section, addition: str) -> str:
+def appended(text: str, section: MarkdownSection, addition: str) -> str:
     """The document with a text added at the end of a section, behind everything that is there."""
     newline = newline_of(text)
     before, rest = text[: section.end], text[section.end :]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agentforge.documents.outline import Line, lines, newline_of
+from agentforge.documents.outline import TextLine, lines, newline_of
 
 _DELIMITER = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?$")
 """Of a line without blanks around it."""
@@ -29,7 +29,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class MarkdownTable:
     """A table, by its place."""
 
     columns: tuple[str, ...]
@@ -47,10 +47,10 @@ class Table:
         return tuple(row for row in self.rows if any(list(row.cells.values())[1:]) or len(row.cells) == 1)
 
 
-def tables(text: str, start: int = 0, end: int | None = None) -> tuple[Table, ...]:
+def tables(text: str, start: int = 0, end: int | None = None) -> tuple[MarkdownTable, ...]:
     """The tables in a part of a document."""
-    found: list[Table] = []
-    before: Line | None = None
+    found: list[MarkdownTable] = []
+    before: TextLine | None = None
     header: tuple[str, ...] = ()
     rows: list[Row] = []
     last = 0
@@ -60,7 +60,7 @@ def tables(text: str, start: int = 0, end: int | None = None) -> tuple[Table, ..
                 rows.append(_row(header, line))
                 last = line.end
                 continue
-            found.append(Table(header, tuple(rows), last))
+            found.append(MarkdownTable(header, tuple(rows), last))
             header, rows = (), []
         if before and line.prose and "-" in line.text and _DELIMITER.match(line.text.strip()):
             columns = tuple(cell for cell, _ in _split(before))
@@ -68,11 +68,11 @@ def tables(text: str, start: int = 0, end: int | None = None) -> tuple[Table, ..
                 header, last = _distinct(columns), line.end
         before = line if line.prose and "|" in line.text else None
     if header:
-        found.append(Table(header, tuple(rows), last))
+        found.append(MarkdownTable(header, tuple(rows), last))
     return tuple(found)
 
 
-def with_row(text: str, table: Table, cells: Mapping[str, str]) -> str:
+def with_row(text: str, table: MarkdownTable, cells: Mapping[str, str]) -> str:
     """The document with a row below the last one of a table. Cells go by the names of the columns, in the
     order that the table has them in now.
     """
@@ -110,7 +110,7 @@ def escaped(cell: str) -> str:
     return re.sub(r"\\\|", r"\\&#124;", flat).replace("|", "\\|") if "|" in flat else flat
 
 
-def _row(header: tuple[str, ...], line: Line) -> Row:
+def _row(header: tuple[str, ...], line: TextLine) -> Row:
     pieces = _split(line)
     cells = dict.fromkeys(header, "")
     places: dict[str, tuple[int, int]] = {}
@@ -120,7 +120,7 @@ def _row(header: tuple[str, ...], line: Line) -> Row:
     return Row(cells, places, line.end)
 
 
-def _split(line: Line) -> list[tuple[str, tuple[int, int]]]:
+def _split(line: TextLine) -> list[tuple[str, tuple[int, int]]]:
     """The cells of a line, unescaped, with their places in the document."""
     text = line.text.rstrip()
     at = len(text) - len(text.lstrip())

@@ -11,7 +11,7 @@ from typing import Literal
 
 from agentforge.catalog.debates import DebateFile, DebateRules, debate_rules
 from agentforge.core.reply import Json
-from agentforge.documents.outline import Section, body, content, is_titled, outline, visible
+from agentforge.documents.outline import MarkdownSection, body, content, is_titled, outline, visible
 from agentforge.gates.debate_documents import (
     Option,
     Synthesis,
@@ -125,7 +125,9 @@ def _missing_sections(text: str, file: DebateFile, wanted: frozenset[str]) -> tu
     )
 
 
-def _says_something(text: str, sections: tuple[Section, ...], name: str, *, even_empty: bool = False) -> bool:
+def _says_something(
+    text: str, sections: tuple[MarkdownSection, ...], name: str, *, even_empty: bool = False
+) -> bool:
     return any(
         is_titled(section.title, name) and (even_empty or not is_blank(content(text, section)))
         for section in sections

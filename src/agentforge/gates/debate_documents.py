@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 
 from agentforge.documents.items import Item, items, labelled, plain
-from agentforge.documents.outline import Section, content, lines, named, outline, visible
-from agentforge.documents.tables import Row, Table, tables
+from agentforge.documents.outline import MarkdownSection, content, lines, named, outline, visible
+from agentforge.documents.tables import MarkdownTable, Row, tables
 
 Level = int
 """3 is high, 2 medium, 1 low, 0 not said."""
@@ -50,7 +50,7 @@ class KillSwitch:
 
 
 @dataclass(frozen=True, slots=True)
-class Risk:
+class AcceptedRisk:
     """A risk that a decision accepts."""
 
     risk: str
@@ -91,7 +91,7 @@ class Synthesis:
     decisions: tuple[Decided, ...] = ()
     kill_switches: tuple[KillSwitch, ...] = ()
     fallback: str = ""
-    risks: tuple[Risk, ...] = ()
+    risks: tuple[AcceptedRisk, ...] = ()
     actions: tuple[ActionItem, ...] = ()
 
 
@@ -227,7 +227,7 @@ def _kill_switch(item: Item) -> KillSwitch:
     )
 
 
-def _decisions(synthesis: str, section: Section) -> tuple[Decided, ...]:
+def _decisions(synthesis: str, section: MarkdownSection) -> tuple[Decided, ...]:
     """The decisions: those that are numbered `D1: …`, or rows of a table, else the first sentence."""
     for table in tables(synthesis, section.body, section.end):
         rows = [
@@ -256,7 +256,7 @@ def _decisions(synthesis: str, section: Section) -> tuple[Decided, ...]:
     return (Decided(_shortened(first.rstrip(".")), rationale),)
 
 
-def _risks(synthesis: str) -> tuple[Risk, ...]:
+def _risks(synthesis: str) -> tuple[AcceptedRisk, ...]:
     section = named(synthesis, "Risks Accepted")
     if section is None:
         return ()
@@ -265,11 +265,11 @@ def _risks(synthesis: str) -> tuple[Risk, ...]:
     return ()
 
 
-def _risk(table: Table, row: Row) -> Risk:
+def _risk(table: MarkdownTable, row: Row) -> AcceptedRisk:
     name = row.get("Risk") or next(
         (cell for column, cell in row.cells.items() if column.casefold() not in ("#", "id")), ""
     )
-    return Risk(
+    return AcceptedRisk(
         name or row.get(table.columns[0]),
         read_level(row.get("Probability", "Likelihood")),
         read_level(row.get("Impact", "Severity")),
@@ -295,12 +295,12 @@ def _actions(synthesis: str) -> tuple[ActionItem, ...]:
     )
 
 
-def _whole(text: str, section: Section) -> str:
+def _whole(text: str, section: MarkdownSection) -> str:
     """A section with its heading, which may go on behind a colon."""
     return f"{section.title.partition(':')[2]}\n{visible(content(text, section))}"
 
 
-def _first(text: str, section: Section) -> str:
+def _first(text: str, section: MarkdownSection) -> str:
     """The first line below a heading."""
     return next((plain(line) for line in visible(text[section.body : section.own_end]).splitlines()), "")
 
