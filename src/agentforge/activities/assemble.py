@@ -262,12 +262,12 @@ def _prompts(world: World, state: RunView) -> tuple[str, str]:
     stage = state.stage
     assert stage.role is not None
     owed = owed_by(world, state)
-    reads, name = state.run.owner == "reviewer", reader_of(state.run.name)
-    words = world.catalogue.review_prompt(stage.name, name) if reads else ""
+    owner, name = state.run.owner, reader_of(state.run.name)
+    words = world.catalogue.review_prompt(stage.name, name) if name else ""
     words = words or world.catalogue.prompt(stage.name)
     role, wording = world.catalogue.role(stage.role), world.catalogue.wording()
     role = replace(role, path_constraints=_limits(world, state, role))
-    flow = flow_of(state.pipeline, stage, reads=reads)
+    flow = flow_of(state.pipeline, stage, owner)
     system = system_prompt(role, stage, owed.must, words, wording, flow)
     return system, owed.told()
 
