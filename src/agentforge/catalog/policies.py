@@ -17,6 +17,7 @@ POLICIES = (
     "blocks",
     "commands",
     "conventions",
+    "debates",
     "degraded",
     "delicate",
     "doubts",
