@@ -306,7 +306,7 @@ class Catalog:
         own = frozenset(name for kind, name in self.overrides if kind == "agents")
         return [*unjudged_rules(line, rules, own)]
 
-    def _cut(  # noqa: PLR0913  # a lane, and everything a person can say of it
+    def _cut(
         self,
         template: Mapping[str, Any],
         lane: str,

@@ -48,6 +48,7 @@ ARTIFACT_RULES: Mapping[Predicate, Rule] = {
     "documentation_complete": review.documentation_complete,
     "changelog_generated": review.changelog_generated,
     "options_are_a_choice": debate.options_are_a_choice,
+    "decision_is_an_option": debate.decision_is_an_option,
 }
 """Rules of artifacts alone. Those of catalogue files are the catalogue's."""
 

@@ -1,20 +1,23 @@
 """Rules about the options of a debate: they are a choice that somebody can make and name."""
 
 import re
+from collections.abc import Mapping
 
-from agentforge.gates.subject import Subject, parts
+from agentforge.catalog.debates import debate_rules
+from agentforge.core.reply import Json
+from agentforge.gates.documents import objects
+from agentforge.gates.subject import Subject
 
-LEAST_OPTIONS = 3
 _WORDS = re.compile(r"\w+")
 
 
 def options_are_a_choice(subject: Subject) -> list[str]:
-    """Three or more, each with a name that no other one contains: a decision that names one names no other."""
+    """Three or more, none with a name that another one contains: who names one names no other."""
     if subject.artifact.get("derived"):
         return []
-    names = [str(option.get("name", "")) for option in parts(subject.artifact, "options")]
-    if len(names) < LEAST_OPTIONS:
-        return [f"options: there are {len(names)}, and a debate has {LEAST_OPTIONS} or more"]
+    names, least = _names(subject.artifact), debate_rules().least_options
+    if len(names) < least:
+        return [f"options: there are {len(names)}, and a debate has {least} or more"]
     flat = [f" {' '.join(_WORDS.findall(name.casefold()))} " for name in names]
     wrong = [
         f"options: `{name}` has no word in it"
@@ -31,3 +34,20 @@ def options_are_a_choice(subject: Subject) -> list[str]:
         and (flat[at] != flat[other] or at < other)
     ]
     return wrong
+
+
+def decision_is_an_option(subject: Subject) -> list[str]:
+    """What was chosen is an option of the plan, by its name: nothing else was argued about."""
+    if subject.artifact.get("derived"):
+        return []
+    decided = subject.artifact.get("final_decision")
+    chosen = str(decided.get("option", "")) if isinstance(decided, dict) else ""
+    names = _names(subject.inputs.get("options", {}))
+    if chosen in names:
+        return []
+    listed = "; ".join(f"`{name}`" for name in names) or "none: there is no plan"
+    return [f"final_decision.option: `{chosen}` is no option of the plan; it has {listed}"]
+
+
+def _names(plan: Mapping[str, Json]) -> list[str]:
+    return [str(option.get("name", "")) for option in objects(plan, "options")]
