@@ -78,13 +78,16 @@ def test_the_eleven_keys_reach_the_newer_file_and_nothing_else_of_it_changes(tmp
     ours = {key: value for key, value in found.items() if key.startswith("forge_")}
     assert list(ours) == [
         f"forge_{name}"
-        for name in "phase status next summary debate_id debate_status branch issue version started_at last_updated".split()
+        for name in (
+            *("phase", "status", "next", "summary", "debate_id", "debate_status"),
+            *("branch", "issue", "version", "started_at", "last_updated"),
+        )
     ]
     assert ours["forge_issue"] == "PROJ-123", "the issue that AO was given"
     assert {key: found[key] for key in NEW} == NEW
     assert "status" not in found
     assert text == json.dumps(found, indent=2, ensure_ascii=False) + "\n", "as AO writes it"
-    assert os.listdir(tmp_path / "s") == ["dm-1.json"], "neither the lock nor a passing file stays"
+    assert [each.name for each in (tmp_path / "s").iterdir()] == ["dm-1.json"], "neither the lock nor a passing file stays"
 
 
 def test_the_older_file_keeps_every_line_of_others(tmp_path: Path) -> None:
@@ -132,7 +135,7 @@ def test_an_empty_file_is_a_session_that_is_not_ready(tmp_path: Path, name: str,
 def test_a_missing_file_or_folder_is_a_session_that_is_not_ready(tmp_path: Path) -> None:
     assert sync(KEYS, {"AO_SESSION": "dm-1", "AO_DATA_DIR": str(tmp_path)}).outcome == "not_ready"
     assert sync(KEYS, {"AO_SESSION": "dm-1", "AO_DATA_DIR": str(tmp_path / "gone")}).outcome == "not_ready"
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "null", "key=value"])
