@@ -156,17 +156,14 @@ def test_a_lock_that_is_held_is_waited_for_and_never_broken(tmp_path: Path) -> N
     lock.touch()
     before = (tmp_path / "s/dm-1.json").read_bytes()
     pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        time.sleep(seconds)
+
     started = time.monotonic()
-    assert (
-        write_keys(
-            tmp_path / "s",
-            "dm-1",
-            {"forge_phase": "x"},
-            wait_s=0.1,
-            pause=lambda s: (pauses.append(s), time.sleep(s))[1],
-        ).outcome
-        == "locked"
-    )
+    done = write_keys(tmp_path / "s", "dm-1", {"forge_phase": "x"}, wait_s=0.1, pause=pause)
+    assert done.outcome == "locked"
     assert time.monotonic() - started < 5
     assert pauses[:4] == [0.01, 0.02, 0.04, 0.08]
     assert lock.exists()

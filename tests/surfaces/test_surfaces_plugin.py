@@ -5,7 +5,9 @@ import os
 import re
 import stat
 import subprocess
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +22,7 @@ NAMES = [
     *("continue", "status", "save", "debate"),
 ]
 EVENTS = ["SessionStart", "PostToolUse", "PreCompact"]
-OF_AO = {
+OF_AO: dict[str, Any] = {
     "permissions": {"allow": ["Bash(git:*)"]},
     "hooks": {
         "PostToolUse": [
@@ -192,8 +194,6 @@ def test_files_of_an_earlier_release_are_renewed(tmp_path: Path) -> None:
     receipt["files"][HOOK] = "4dcb4f6bd2ae3a5ccf70d4dbb2ea1e3d2a4b3d0f2f7ae3a5b7e8d9c0b1a2f3e4"
     (tmp_path / RECEIPT).write_text(json.dumps(receipt))
     assert install_plugin(tmp_path).kept == (HOOK,)
-    from hashlib import sha256
-
     receipt["files"][HOOK] = sha256(old.read_bytes()).hexdigest()
     (tmp_path / RECEIPT).write_text(json.dumps(receipt))
     assert HOOK in install_plugin(tmp_path).written

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 
 from agentforge.core.errors import ModelMistake, UserError
 from agentforge.integrations.ao import session_of
-from agentforge.integrations.ao_metadata import list_sessions, read_session
+from agentforge.integrations.ao_metadata import known_sessions
 from agentforge.system import processes
 from agentforge.system.beneath import read_beneath
 from agentforge.system.files import write_atomic
@@ -165,9 +165,8 @@ def fetch_files(
         return ()
     place = Path(os.path.realpath(folder))
     fetched = []
-    for name in list_sessions(own.folder):
-        about = read_session(own.folder, name) if name != own.name else {}
-        for role in roles:
+    for name, about in known_sessions(own.folder):
+        for role in roles if name != own.name else ():
             data = _of_session(about, f"docs/forge/debate/{place.name}/{role.file}", place)
             if _put(place / role.file, data):
                 fetched.append(FetchedFile(role.file, name))

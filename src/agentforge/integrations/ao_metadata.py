@@ -72,15 +72,25 @@ def read_session(folder: Path, session: str) -> dict[str, str]:
         return {}
 
 
-def list_sessions(folder: Path) -> list[str]:
-    """The names of the sessions of a folder, in order."""
-    found = set()
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            name = entry.name.removesuffix(".json")
-            if is_session(name) and entry.is_file(follow_symlinks=False):
-                found.add(name)
-    return sorted(found)
+def known_sessions(folder: Path) -> list[tuple[str, dict[str, str]]]:
+    """The sessions of a folder with what AO knows of them, by name; at the end those of the older format that
+    have ended, which it moves into an archive.
+    """
+    folder = Path(os.path.realpath(folder))
+    archive = folder / "archive"
+    named = sorted({name.removesuffix(".json") for name in _plain_files(folder)})
+    open_ones = [(name, read_session(folder, name)) for name in named if is_session(name)]
+    ended = [_File(archive, name, is_json=False) for name in _plain_files(archive)]
+    return open_ones + [(file.name.rpartition("_")[0], _pairs(_text(file))) for file in ended]
+
+
+def _plain_files(folder: Path) -> list[str]:
+    """The names of the files of a folder, without links, in order; none if there is no such folder."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def write_keys(
