@@ -4,11 +4,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentforge.store.user.effect_log import EffectLog
+from agentforge.store.user.effect_log import EffectLog, LogLine
 from bench.report import Row
 
 LINES = 2000
-LINE = {
+LINE: LogLine = {
     "time": "2026-01-27T10:00:00.000Z",
     "task": "task-20260127-add-oauth2",
     "repository": "/home/ada/shop",

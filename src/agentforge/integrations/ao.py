@@ -13,7 +13,7 @@ from shutil import which
 from typing import Literal, TypeAlias
 
 from agentforge.core.errors import UserError
-from agentforge.integrations.ao_metadata import Pause, Written, is_session, write_keys
+from agentforge.integrations.ao_metadata import Pause, MetadataChange, is_session, write_keys
 from agentforge.system import processes
 from agentforge.system.secrets.redact import redact
 from agentforge.system.visible import brief
@@ -100,7 +100,7 @@ def sync(keys: WorkflowKeys, environment: Mapping[str, str], *, pause: Pause = t
     return Synced("written", _aside(written), _report(session, written.before, flat, environment))
 
 
-def _aside(written: Written) -> str:
+def _aside(written: MetadataChange) -> str:
     return f"The file was not JSON; it is kept as {written.set_aside}." if written.set_aside else ""
 
 

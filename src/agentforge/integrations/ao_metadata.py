@@ -35,7 +35,7 @@ class CorruptMetadata(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class MetadataChange:
     """What became of a change, and the values that the file had before."""
 
     outcome: WriteOutcome
@@ -45,7 +45,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _MetadataFile:
     folder: Path
     name: str
     is_json: bool
@@ -80,7 +80,7 @@ def known_sessions(folder: Path) -> list[tuple[str, dict[str, str]]]:
     archive = folder / "archive"
     named = sorted({name.removesuffix(".json") for name in _plain_files(folder)})
     open_ones = [(name, read_session(folder, name)) for name in named if is_session(name)]
-    ended = [_File(archive, name, is_json=False) for name in _plain_files(archive)]
+    ended = [_MetadataFile(archive, name, is_json=False) for name in _plain_files(archive)]
     return open_ones + [(file.name.rpartition("_")[0], _pairs(_text(file))) for file in ended]
 
 
@@ -95,7 +95,7 @@ def _plain_files(folder: Path) -> list[str]:
 
 def write_keys(
     folder: Path, session: str, wanted: Mapping[str, str], *, wait_s: float = 2.0, pause: Pause = time.sleep
-) -> Written:
+) -> MetadataChange:
     """Gives the keys these values in the file of a session; a key without a value is taken out.
 
     A file that is missing or empty is one that AO is about to write: nothing is done. A file of the newer
@@ -104,43 +104,43 @@ def write_keys(
     folder = Path(os.path.realpath(folder))
     file = _find(folder, session)
     if file is None:
-        return Written("not_ready")
+        return MetadataChange("not_ready")
     with contextlib.suppress(CorruptMetadata):
         if (settled := _settled(file, _text(file), wanted)) is not None:
             return settled
     if not file.is_json:
         return _write(file, wanted)
     with _locked(file, wait_s, pause) as is_ours:
-        return _write(file, wanted) if is_ours else Written("locked")
+        return _write(file, wanted) if is_ours else MetadataChange("locked")
 
 
-def _find(folder: Path, session: str) -> _File | None:
+def _find(folder: Path, session: str) -> _MetadataFile | None:
     for name in (f"{session}.json", session):
         try:
             first = read_unlinked(folder / name).lstrip()[:1]
         except (FileNotFoundError, NotADirectoryError):
             continue
-        return _File(folder, name, name.endswith(".json") or first == b"{")
+        return _MetadataFile(folder, name, name.endswith(".json") or first == b"{")
     return None
 
 
-def _text(file: _File) -> str:
+def _text(file: _MetadataFile) -> str:
     try:
         return read_unlinked(file.path).decode("utf-8", errors="surrogateescape")
     except FileNotFoundError:  # set aside, or archived, meanwhile
         return ""
 
 
-def _settled(file: _File, text: str, wanted: Mapping[str, str]) -> Written | None:
+def _settled(file: _MetadataFile, text: str, wanted: Mapping[str, str]) -> MetadataChange | None:
     """What can be said without writing; None if the file has to change."""
     if not text.strip():
-        return Written("not_ready")
+        return MetadataChange("not_ready")
     before = _strings(file, text)
     is_same = all(before.get(key, "") == value for key, value in wanted.items())
-    return Written("unchanged", before) if is_same else None
+    return MetadataChange("unchanged", before) if is_same else None
 
 
-def _write(file: _File, wanted: Mapping[str, str]) -> Written:
+def _write(file: _MetadataFile, wanted: Mapping[str, str]) -> MetadataChange:
     text, aside = _text(file), ""
     try:
         settled = _settled(file, text, wanted)
@@ -155,10 +155,10 @@ def _write(file: _File, wanted: Mapping[str, str]) -> Written:
     made = _json_with(text, wanted) if file.is_json else _lines_with(text, wanted)
     # Its temporary name starts with a dot and has no suffix: no release lists such a file as a session.
     write_atomic(file.path, made, durable=False)
-    return Written("written", before, aside)
+    return MetadataChange("written", before, aside)
 
 
-def _strings(file: _File, text: str) -> dict[str, str]:
+def _strings(file: _MetadataFile, text: str) -> dict[str, str]:
     """The values of a file as AO shows them: an object as its JSON, everything else as a string."""
     if not file.is_json:
         return _pairs(text)
@@ -217,7 +217,7 @@ def _lines_with(text: str, wanted: Mapping[str, str]) -> bytes:
 
 
 @contextlib.contextmanager
-def _locked(file: _File, wait_s: float, pause: Pause) -> Iterator[bool]:
+def _locked(file: _MetadataFile, wait_s: float, pause: Pause) -> Iterator[bool]:
     """AO's own lock, held for the time of one change; False if somebody else has held it all along."""
     name = f"{file.name}.lock"
     with folder_unlinked(file.folder) as folder:
