@@ -13,7 +13,7 @@ from shutil import which
 from typing import Literal, TypeAlias
 
 from agentforge.core.errors import UserError
-from agentforge.integrations.ao_metadata import Pause, MetadataChange, is_session, write_keys
+from agentforge.integrations.ao_metadata import MetadataChange, Pause, is_session, write_keys
 from agentforge.system import processes
 from agentforge.system.secrets.redact import redact
 from agentforge.system.visible import brief
