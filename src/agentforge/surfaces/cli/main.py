@@ -18,6 +18,8 @@ from agentforge.surfaces.cli.streams import OutputLost, give_up_output
 
 _SIGNALLED = 128
 """Added to the number of a signal, as shells do: 130 after Ctrl-C."""
+_STATUS_USAGE = 64
+"""Of `phase status` alone, whose other exit codes scripts of the wild read."""
 _HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
@@ -37,6 +39,9 @@ COMMANDS = {
     "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
     "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
     "fix": LazyCommand(f"{_HERE}.start:fix", "Fix one violation that a check has found"),
+    "phase": LazyCommand(
+        f"{_HERE}.phase:phase", "Lead an objective through ten phases whose documents are files here"
+    ),
     "check": LazyCommand(
         f"{_HERE}.check:check",
         "Check the code here: style, architecture, patterns, security and quality",
@@ -233,7 +238,8 @@ def _usage(error: click.ClickException, words: Sequence[str]) -> _Failure:
     context = error.ctx if isinstance(error, click.UsageError) else None
     named = f"agentforge {words[0]}" if words and words[0] in COMMANDS else "agentforge"
     how = f"`{context.command_path if context else named} --help` shows how."
-    return _Failure("usage", sentence.replace("?.", "?"), how, 2)
+    code = _STATUS_USAGE if [*words[:2]] == ["phase", "status"] else 2
+    return _Failure("usage", sentence.replace("?.", "?"), how, code)
 
 
 def _interrupted(error: BaseException) -> _Failure:
