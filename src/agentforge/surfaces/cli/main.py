@@ -110,6 +110,9 @@ COMMANDS = {
     "repo": LazyCommand(
         f"{_HERE}.repo:repo", "Name repositories, so that commands work on them from anywhere"
     ),
+    "plugin": LazyCommand(
+        f"{_HERE}.plugin:plugin", "Use the ten-phase workflow in Claude Code: commands, agents and hooks"
+    ),
     "clean": LazyCommand(f"{_HERE}.clean:clean", "Remove old environments and checkouts that nobody needs"),
     "completion": LazyCommand(
         f"{_HERE}.completion:completion", "Print the script that completes commands and tasks in your shell"
