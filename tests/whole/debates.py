@@ -54,7 +54,9 @@ SYNTHESIS: dict[str, Any] = {
         {
             "criterion": "what has to be run",
             "weight": 5,
-            "scores": [{"option": name, "score": score} for name, score in zip(OPTIONS, (2, 8, 7), strict=True)],
+            "scores": [
+                {"option": name, "score": score} for name, score in zip(OPTIONS, (2, 8, 7), strict=True)
+            ],
         }
     ],
     "kill_switch_criteria": [
@@ -86,7 +88,8 @@ def entry(stage: str, contract: str, document: dict[str, Any], role: str = "", *
 def argued(**changed: dict[str, Any]) -> list[dict[str, Any]]:
     """What the three say; by role, what one says instead."""
     return [
-        entry("debate", f"debate_{role}", {**said, **changed.get(role, {})}, role) for role, said in SAID.items()
+        entry("debate", f"debate_{role}", {**said, **changed.get(role, {})}, role)
+        for role, said in SAID.items()
     ]
 
 
