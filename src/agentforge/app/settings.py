@@ -38,7 +38,7 @@ from agentforge.tools.roots import Root, read_roots
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
 USER_KEYS = (
     *("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python"),
-    *("keep", "notify", "max_wait", "questions"),
+    *("keep", "notify", "max_wait", "questions", "otel"),
 )
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
@@ -93,6 +93,8 @@ class Own:
     """How long a provider whose quota is used up is waited for, before the person is asked."""
     questions: Mapping[str, Any] = field(default_factory=dict)
     """How long questions wait for an answer, and what happens then; also by pipeline."""
+    otel: Mapping[str, Any] = field(default_factory=dict)
+    """The collector that is told what tasks do."""
 
     def question_rule(self, pipeline: str) -> QuestionRule:
         """What is said of the questions of a pipeline: its own rule, key by key, before that of all."""
@@ -318,5 +320,6 @@ def _read_own(path: Path) -> tuple[dict[str, Any], Own]:
         theirs.get("notify", {}),
         Own().max_wait_s if "max_wait" not in theirs else parse_duration(theirs["max_wait"]) or 0,
         theirs.get("questions", {}),
+        theirs.get("otel", {}),
     )
     return shared, own
