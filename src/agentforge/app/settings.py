@@ -4,7 +4,7 @@ environment.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from agentforge.catalog.contracts import Contract, compile_contract, problems
 from agentforge.catalog.faults import placed
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
+from agentforge.core.pipeline import TIERS
 from agentforge.core.values import Budget, QuestionRule
 from agentforge.languages.values import VERSION
 from agentforge.models.known.providers import Provider, known
-from agentforge.models.known.tiers import Tiers, read_tiers
+from agentforge.models.known.tiers import Tiers, check_spec, is_tier, read_tiers
 from agentforge.sandbox.network.destinations import Destination, destinations
 from agentforge.sandbox.walls.container import ContainerSpec
 from agentforge.store.layout import Home
@@ -158,6 +159,14 @@ def read_settings(
         suggestion=suggested(tiers, providers),
         usual=usual,
     )
+
+
+def with_tier(settings: Settings, tier: str, spec: str) -> Settings:
+    """The settings with another model for one kind of work."""
+    if not is_tier(tier):
+        raise UsageError(f"There is no tier {tier!r}; there are {', '.join(TIERS)}.")
+    check_spec(spec, f"tier.{tier}", settings.providers)
+    return replace(settings, tiers=settings.tiers.with_model(tier, spec, "a person"))
 
 
 def tiers_or_usual(
