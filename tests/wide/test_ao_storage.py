@@ -17,8 +17,9 @@ from typing import Any, Literal
 import pytest
 
 from agentforge.integrations.ao import WorkflowKeys, sync
-from agentforge.integrations.ao_debates import ROLES, fetch_files, role_prompt
+from agentforge.integrations.ao_debates import fetch_files, role_prompt
 from agentforge.integrations.ao_metadata import read_session, write_keys
+from tests.integrations.test_ao import ROLES
 from tests.wide.toolkits import npm, npm_packed
 
 pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.timeout(600), pytest.mark.xdist_group("ao")]
@@ -219,7 +220,7 @@ def test_files_of_roles_come_home_although_each_session_has_its_own_worktree(ao:
         )
     )
     ao.order("kill", id=names["operator"])
-    fetched = fetch_files(folder, ao.environment(parent))
+    fetched = fetch_files(folder, ao.environment(parent), ROLES)
     found = sorted(path.name for path in folder.iterdir())
     assert found == ["advocate.md", "debate-plan.md", "operator.md", "skeptic.md"]
     assert {each.name for each in fetched} == {
