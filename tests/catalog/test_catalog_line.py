@@ -221,7 +221,11 @@ def test_a_system_prompt_tells_things_in_order_and_fits_its_slot(pipeline: str, 
         assert stage.role is not None
         role = resolved.role(stage.role)
         reads = resolved.pipeline().stage(stage.name).role != stage.role
-        flow = flow_of(resolved.pipeline(), stage, reads=reads)
+        whole = resolved.pipeline().stage(stage.name)
+        heard = stage.role in [debater.role for debater in whole.debaters]
+        flow = flow_of(
+            resolved.pipeline(), stage, "debater" if heard else "reviewer" if reads else "worker"
+        )
         text = system_prompt(role, stage, resolved.contracts_of(stage), told, flow=flow)
         assert with_margin(count_tokens(text)) <= 1200, (stage.name, role.name)
         parts = [
@@ -260,7 +264,7 @@ def test_a_role_is_told_who_really_works_before_and_after_it_in_this_pipeline() 
     assert told("implement", "small", "green").endswith("goes to: reviewer.\n")
     line = CATALOG.resolve("implement", "full").pipeline()
     reads = line.stage("spec").read_by("security_architect")
-    assert flow_of(line, reads, reads=True) == "You read the work of: software_architect.\n"
+    assert flow_of(line, reads, "reviewer") == "You read the work of: software_architect.\n"
 
 
 def test_what_a_role_found_out_is_shown_to_whoever_works_next_if_no_stage_asks_for_it() -> None:

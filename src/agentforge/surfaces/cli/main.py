@@ -38,6 +38,7 @@ COMMANDS = {
     "test": LazyCommand(f"{_HERE}.start:test", "Write the tests of a specification; change nothing else"),
     "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
     "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
+    "debate": LazyCommand(f"{_HERE}.start:debate", "Have a question argued from three sides, and decided"),
     "fix": LazyCommand(f"{_HERE}.start:fix", "Fix one violation that a check has found"),
     "phase": LazyCommand(
         f"{_HERE}.phase:phase", "Lead an objective through ten phases whose documents are files here"
