@@ -28,7 +28,7 @@ from agentforge.system.unlinked import read_unlinked
 
 MOST_PROMPT = 4096
 """Characters of a prompt that AO takes."""
-_HELP_S = 10.0
+_HELP_S = 5.0
 _MOST_FILE = 1 << 20
 _VERSION = re.compile(r"\d+\.\d+\.\d+[\w.-]*")
 
