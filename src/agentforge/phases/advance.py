@@ -225,9 +225,36 @@ def _escalated(tree: WorkflowTree, state: WorkflowState) -> str:
     return next((item.text for item in boxes if item.ticked), "")
 
 
-def plan_debate(tree: WorkflowTree, state: WorkflowState, topic: str = "") -> Advance:
+def reopen_debate(tree: WorkflowTree, decisions: tuple[str, ...], why: str) -> Advance:
+    """A criterion to abort came true: the decisions behind it are debated again, in the current phase. What
+    was debated again already stays as it was decided.
+    """
+    state = current_state(tree)
+    settled = {decided for plan in debates.plans_of(tree) for decided in plan.settled}
+    doubts = tuple(each for each in decisions if each not in settled)
+    waits = state.debate_id and not state.debate_gate_passed
+    if not doubts or (waits and _asks_about(tree, state.debate_id, doubts)):
+        return Advance("nothing", state)
+    if state.is_complete or waits:
+        what = f"the debate {state.debate_id} is not over" if waits else "the workflow is complete"
+        raise StateInvalid(f"{', '.join(doubts)} should be debated again, but {what}.")
+    if state.phase == "init":
+        raise StateInvalid("Enter a phase first: `agentforge phase continue`.")
+    left = tuple(phase for phase in state.completed_phases if phase != state.phase)
+    state = replace(state, completed_phases=left, completed_at="")
+    return plan_debate(tree, state, f"Reconsider {', '.join(doubts)}, since this came true: {why}", doubts)
+
+
+def _asks_about(tree: WorkflowTree, debate_id: str, doubts: tuple[str, ...]) -> bool:
+    held = next((each for each in debates.plans_of(tree) if each.debate_id == debate_id), None)
+    return held is not None and set(doubts) <= set(held.challenges)
+
+
+def plan_debate(
+    tree: WorkflowTree, state: WorkflowState, topic: str = "", doubts: tuple[str, ...] = ()
+) -> Advance:
     """Write the plan of a debate; the phase is blocked until its files are complete."""
-    doubts = debates.challenged(tree, state)
+    doubts = doubts or debates.challenged(tree, state)
     options = debates.options_of(tree, state, doubts)
     least = debate_rules().least_options
     if len(options) < least:
@@ -241,7 +268,8 @@ def plan_debate(tree: WorkflowTree, state: WorkflowState, topic: str = "") -> Ad
     orphan = next(
         (each for each in debates.plans_of(tree, state.phase) if each.waits_in(state, doubts)), None
     )
-    plan = _plan(tree, state, topic, orphan.debate_id if orphan else debates.new_debate_id(tree, state.phase))
+    debate_id = orphan.debate_id if orphan else debates.new_debate_id(tree, state.phase)
+    plan = _plan(tree, state, topic, debate_id, doubts)
     path = f"{debate_folder(plan.debate_id)}/{debate_rules().plan.name}"
     if orphan is None:
         tree.put(path, debates.spell_plan(plan, state.workflow_id))
@@ -268,7 +296,7 @@ def regenerate_plan(tree: WorkflowTree, debate_id: str, topic: str = "") -> Adva
     held = next(each for each in debates.plans_of(tree) if each.debate_id == debate_id)
     of_phase = held.phase if held.phase in PHASES else state.phase
     asked = replace(state, phase=of_phase)
-    plan = _plan(tree, asked, topic, debate_id)
+    plan = _plan(tree, asked, topic, debate_id, held.challenges)
     if len(plan.options) < debate_rules().least_options:
         raise UsageError(
             f"The documents of {of_phase} name {len(plan.options)} options; a debate needs three."
@@ -277,8 +305,9 @@ def regenerate_plan(tree: WorkflowTree, debate_id: str, topic: str = "") -> Adva
     return Advance("planned_debate", state, debates.judge(tree, debate_id).reasons)
 
 
-def _plan(tree: WorkflowTree, state: WorkflowState, topic: str, debate_id: str) -> DebatePlan:
-    doubts = debates.challenged(tree, state)
+def _plan(
+    tree: WorkflowTree, state: WorkflowState, topic: str, debate_id: str, doubts: tuple[str, ...]
+) -> DebatePlan:
     options = debates.options_of(tree, state, doubts)
     known = {each.id: each for each in read_decisions(tree.get(registry_path("decisions.md")) or "")}
     reopens = next((known[each].debate_id for each in doubts if each in known), "")

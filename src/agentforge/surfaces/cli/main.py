@@ -18,7 +18,7 @@ from agentforge.surfaces.cli.streams import OutputLost, give_up_output
 
 _SIGNALLED = 128
 """Added to the number of a signal, as shells do: 130 after Ctrl-C."""
-_STATUS_USAGE = 64
+_STATUS_BROKEN, _STATUS_USAGE = 3, 64
 """Of `phase status` alone, whose other exit codes scripts of the wild read."""
 _HERE = "agentforge.surfaces.cli.commands"
 
@@ -231,6 +231,10 @@ def _tell(failure: _Failure, words: Sequence[str]) -> int:
         }
         with contextlib.suppress(OSError, ValueError):
             print_json({"error": told})
+    if [*words[:2]] == ["phase", "status"]:  # 1 and 2 mean something else to whoever runs it
+        return {1: _STATUS_BROKEN, 2: _STATUS_USAGE, 4: _STATUS_BROKEN}.get(
+            failure.exit_code, failure.exit_code
+        )
     return failure.exit_code
 
 
@@ -239,8 +243,7 @@ def _usage(error: click.ClickException, words: Sequence[str]) -> _Failure:
     context = error.ctx if isinstance(error, click.UsageError) else None
     named = f"agentforge {words[0]}" if words and words[0] in COMMANDS else "agentforge"
     how = f"`{context.command_path if context else named} --help` shows how."
-    code = _STATUS_USAGE if [*words[:2]] == ["phase", "status"] else 2
-    return _Failure("usage", sentence.replace("?.", "?"), how, code)
+    return _Failure("usage", sentence.replace("?.", "?"), how, 2)
 
 
 def _interrupted(error: BaseException) -> _Failure:

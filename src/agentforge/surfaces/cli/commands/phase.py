@@ -10,6 +10,8 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 
 if TYPE_CHECKING:
     from agentforge.app.phasing import Checkout, PhaseResult
+    from agentforge.app.tasks import OpenTask
+    from agentforge.core.state import State
     from agentforge.gates.debate_trigger import Flag
 
 F = TypeVar("F", bound=Callable[..., int])
@@ -114,6 +116,102 @@ for _name, _help in (
 
 
 @phase.command(
+    epilog=f"""\b
+Examples:
+  agentforge phase build --model openai:NAME
+  agentforge phase build docs/forge/plan.md --budget 5
+
+One task for each open item of the plan, in order, each on the branch of the one before; the log in
+docs/forge/phases/build.md has their evidence. A command that was stopped goes on with the tasks it has.
+{_WRITES}"""
+)
+@click.argument("plan", metavar="[PLAN]", required=False, default="")
+@_debate_flags
+@click.option("--model", metavar="SPEC", help="PROVIDER:NAME for every call; your tiers by default.")
+@click.option("--lane", type=click.Choice(["hotfix", "small", "full"]), help="How many stages each task has.")
+@click.option("--budget", metavar="USD", help="The most that each task may cost in dollars, such as 2.50.")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]),
+    help="The sandbox that code runs in.",
+)
+@click.option("--yes", is_flag=True, help="Allow whatever would need an answer; critical actions are denied.")
+@json_option
+@repo_option
+def build(*, plan: str, debate: bool, no_debate: bool, as_data: bool, yes: bool, **said: str | None) -> int:
+    """Build the open items of the plan, each as a verified branch."""
+    from agentforge.app.phase_building import build_plan
+    from agentforge.app.starting import StartOptions
+    from agentforge.store.site import Site
+    from agentforge.surfaces.cli.flags import at_terminal, permissions_of
+    from agentforge.surfaces.cli.pages.phase import build_page, build_record
+    from agentforge.surfaces.cli.printing import print_json
+
+    options = StartOptions(
+        "",
+        model=said["model"],
+        lane=said["lane"],
+        budget_usd=said["budget"],
+        sandbox=said["sandbox"],
+        permissions=permissions_of((), strict=False, non_interactive=False, yes=yes),
+        at_terminal=at_terminal(),
+    )
+    found = build_plan(
+        _checkout(),
+        Site.open(here()),
+        options,
+        lambda task: _drive(task, as_data=as_data),
+        plan=plan,
+        flags=_flags(debate=debate, no_debate=no_debate),
+        tell=lambda words: say(words, err=as_data),
+    )
+    if as_data:
+        print_json(build_record(found))
+    else:
+        say(build_page(found))
+    if found.end == "failed":
+        return 1
+    return _WAITING if found.end == "waiting" else _code(found.result)
+
+
+def _drive(task: "OpenTask", *, as_data: bool) -> "State":
+    """A task of the plan, driven in front of a person."""
+    from functools import partial
+
+    from agentforge.app.driving import resume
+    from agentforge.surfaces.cli.asking import ask_here
+    from agentforge.surfaces.cli.flags import at_terminal
+    from agentforge.surfaces.cli.interrupt import naming
+    from agentforge.surfaces.cli.pages.screen import ScreenWatcher, open_screen
+
+    with open_screen(json=as_data) as screen, naming(task.task_id):
+        screen.line(task.task_id, "heading")
+        ask = partial(ask_here, screen, task) if not as_data and at_terminal() else None
+        return resume(task, ScreenWatcher(screen), ask=ask)
+
+
+@phase.command(
+    epilog=f"""\b
+Examples:
+  agentforge phase validate
+  agentforge phase validate --json
+
+The evidence comes from the tasks that built the plan; what none of them proved is left for you to fill in.
+{_WRITES}"""
+)
+@_debate_flags
+@json_option
+@repo_option
+def validate(*, debate: bool, no_debate: bool, as_data: bool) -> int:
+    """Gather the evidence of every requirement from what was built."""
+    from agentforge.app.phase_building import validate_plan
+    from agentforge.store.site import Site
+
+    flags = _flags(debate=debate, no_debate=no_debate)
+    return _show(validate_plan(_checkout(), Site.open(here()), flags), as_data=as_data)
+
+
+@phase.command(
     "continue",
     epilog=f"""\b
 Examples:
@@ -188,6 +286,7 @@ Examples:
   agentforge phase debate --status --id brainstorm-20300131-101500
   agentforge phase debate --plan --topic "Which database?"
   agentforge phase debate --regenerate --id brainstorm-20300131-101500
+  agentforge phase debate --run --model openai:NAME
 
 A debate is over when its five files are complete: debate-plan.md, advocate.md, skeptic.md, operator.md and
 synthesis.md. Who writes them does not matter."""
@@ -197,12 +296,14 @@ synthesis.md. Who writes them does not matter."""
 @click.option(
     "--regenerate", "action", flag_value="regenerate", help="Write the plan again from the documents."
 )
+@click.option("--run", "action", flag_value="run", help="Have our own models argue, then judge their files.")
 @click.option("--id", "debate_id", metavar="ID", help="The debate; the one of this phase by default.")
 @click.option("--topic", metavar="TEXT", help="With --plan or --regenerate: what is to be decided.")
+@click.option("--model", metavar="SPEC", help="With --run: PROVIDER:NAME for every role.")
 @json_option
 @repo_option
-def debate(*, action: str, debate_id: str | None, topic: str | None, as_data: bool) -> int:
-    """Plan a debate, or say what its gate still misses."""
+def debate(*, action: str, debate_id: str | None, topic: str | None, model: str | None, as_data: bool) -> int:
+    """Plan a debate, have it argued, or say what its gate still misses."""
     from agentforge.app.phasing import judge_debate_of, plan_debate, regenerate_debate
     from agentforge.surfaces.cli.pages.phase import debate_page
     from agentforge.surfaces.cli.printing import print_json
@@ -211,12 +312,54 @@ def debate(*, action: str, debate_id: str | None, topic: str | None, as_data: bo
         return _show(plan_debate(_checkout(), topic or ""), as_data=as_data)
     if action == "regenerate":
         return _show(regenerate_debate(_checkout(), debate_id or "", topic or ""), as_data=as_data)
+    if action == "run":
+        _argue(debate_id or "", model, as_data=as_data)
     name, verdict = judge_debate_of(_checkout(), debate_id or "")
     if as_data:
         print_json({"debate_id": name, **verdict.record()})
     else:
         say(debate_page(name, verdict))
     return 0 if verdict.complete else _WAITING
+
+
+@phase.command(
+    epilog="""\b
+Examples:
+  agentforge phase check
+  agentforge phase check --allow-commands
+  agentforge phase check --json
+
+A criterion is watched if its `Detection` has one of these forms: `date 2030-01-31`, `file PATH`,
+`check ID`, `metric NAME over NUMBER`, `test PATH::NAME`, or `command WORDS`, which runs in the sandbox once
+you agreed to it. The rest is for a person. One that came true reopens its debate, and the exit code is 3."""
+)
+@click.option(
+    "--allow-commands", is_flag=True, help="Agree to the commands of the criteria, as they are now."
+)
+@json_option
+@repo_option
+def check(*, allow_commands: bool, as_data: bool) -> int:
+    """Watch the criteria to abort of every decision in force."""
+    from agentforge.app.phase_checking import check_switches
+    from agentforge.store.site import Site
+    from agentforge.surfaces.cli.pages.phase import switches_page, switches_record
+    from agentforge.surfaces.cli.printing import print_json
+
+    found = check_switches(_checkout(), Site.open(here()), agree=allow_commands)
+    if as_data:
+        print_json(switches_record(found))
+    else:
+        say(switches_page(found))
+    return _WAITING if found.fired else 0
+
+
+def _argue(debate_id: str, model: str | None, *, as_data: bool) -> None:
+    """A debate argued by our own models, in front of a person."""
+    from agentforge.app.phase_debating import argue_debate
+    from agentforge.surfaces.cli.pages.screen import ScreenWatcher, open_screen
+
+    with open_screen(json=as_data) as screen:
+        argue_debate(_checkout(), debate_id, model, ScreenWatcher(screen))
 
 
 def _checkout() -> "Checkout":
@@ -245,4 +388,8 @@ def _show(result: "PhaseResult", *, as_data: bool) -> int:
         print_json({**result_record(result), **(spawn_record(plan) if plan else {})})
     else:
         say(result_page(result) + (spawn_page(plan) if plan else ""))
+    return _code(result)
+
+
+def _code(result: "PhaseResult") -> int:
     return _WAITING if result.advance.action.startswith(("waits", "planned")) else 0

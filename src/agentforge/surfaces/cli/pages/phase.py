@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from agentforge.app.phase_building import PlanBuild
+from agentforge.app.phase_checking import SwitchCheck, WatchEnd
 from agentforge.app.phasing import PhaseResult, Standing, WorkflowStatus
 from agentforge.core.reply import Json
 from agentforge.gates.debate import DebateVerdict
@@ -105,3 +107,76 @@ def debate_page(name: str, verdict: DebateVerdict) -> str:
     if verdict.complete:
         lines += ["", f"Decided: {verdict.synthesis.option}"]
     return "\n".join(lines)
+
+
+def build_page(found: PlanBuild) -> str:
+    """What became of each item of the plan, and where the workflow is."""
+    rows = [(item.id, item.status or "open", item.branch or item.task, item.words) for item in found.items]
+    lines = [table(("item", "status", "branch or task", "what"), rows), ""]
+    if found.end == "waiting":
+        lines += [
+            f"{found.stopped_at} waits for an answer: `agentforge inbox`, then `agentforge phase build`."
+        ]
+        return "\n".join(lines)
+    if found.end == "failed":
+        how = f"`agentforge status {found.stopped_at}` says why; `agentforge phase build` tries again."
+        return "\n".join([*lines, f"{found.stopped_at} delivered nothing. {how}"])
+    return "\n".join([*lines, result_page(found.result)])
+
+
+def build_record(found: PlanBuild) -> dict[str, Json]:
+    """The same for programs."""
+    items: list[Json] = [
+        {
+            "item": item.id,
+            "words": item.words,
+            "task": item.task or None,
+            "branch": item.branch or None,
+            "status": item.status or None,
+            "evidence": item.evidence or None,
+        }
+        for item in found.items
+    ]
+    stopped: dict[str, Json] = {"end": found.end, "stopped_at": found.stopped_at or None}
+    return {"items": items, **stopped, **result_record(found.result)}
+
+
+_ENDS: Mapping[WatchEnd, str] = {
+    "fired": "CAME TRUE",
+    "holds": "not yet",
+    "not_run": "could not be checked",
+    "person": "for a person",
+}
+
+
+def switches_page(found: SwitchCheck) -> str:
+    """Every criterion with how it stands, and what was reopened."""
+    if not found.switches:
+        return "No decision in force has a criterion to abort."
+    rows = []
+    for each in found.switches:
+        switch = each.watch.switch
+        words = f"{switch.condition}: {switch.threshold}".rstrip(": ")
+        rows.append((each.decision, words, _ENDS[each.end], each.detail or switch.detection))
+    lines = [table(("decision", "criterion", "status", "detail"), rows)]
+    lines += [
+        f"Fallback of “{each.watch.switch.condition}”: {each.watch.switch.fallback}"
+        for each in found.fired
+        if each.watch.switch.fallback
+    ]
+    if found.reopened is not None and found.reopened.advance.action == "planned_debate":
+        lines += ["", result_page(found.reopened)]
+    if found.problem:
+        lines += ["", found.problem]
+    return "\n".join(lines)
+
+
+def switches_record(found: SwitchCheck) -> dict[str, Json]:
+    """The same for programs."""
+    reopened = found.reopened.state.debate_id if found.reopened is not None else None
+    return {
+        "switches": [each.record() for each in found.switches],
+        "fired": len(found.fired),
+        "reopened": reopened,
+        "problem": found.problem or None,
+    }
