@@ -18,6 +18,7 @@ from agentforge.phases.tree import STATE
 from agentforge.surfaces.cli.main import cli
 from tests.phases.desk import fill
 from tests.surfaces.scene import Scene, make_scene
+from tests.surfaces.shapes import conform
 
 
 def files_of(top: Path) -> dict[str, str]:
@@ -81,7 +82,7 @@ def test_ao_sees_every_change_and_a_debate_is_argued_by_its_sessions(scene: Scen
     waits = scene.run("phase", "continue", "--json")
     assert waits.returncode == 3
     assert waits.stderr == "skeptic.md was fetched from the session dm-2.\n"
-    data = json.loads(waits.stdout)
+    data = conform("phase continue", waits.stdout)
     assert [each["role"] for each in data["spawn"]] == ["advocate", "operator", "synthesizer"]
     assert data["spawn_tested"] is False
     assert (folder / "skeptic.md").exists()
@@ -141,17 +142,10 @@ def lines_to_run() -> Iterator[tuple[str, str]]:
 
 
 def examples(hint: str) -> list[str]:
-    """What a person may type where a hint offers this: nothing optional, then each choice."""
-    words = ["Add OAuth2" if each.strip("[]") == '"objective"' else each for each in hint.split()]
-    needed = [
-        shlex.quote(word) for word in words if not word.startswith(("[", "--")) and word == "Add OAuth2"
-    ]
-    if '["objective"]' in hint:
-        needed = []
-    choices = [
-        choice for word in hint.split() for choice in word.strip("[]").split("|") if choice.startswith("--")
-    ]
-    return [" ".join(needed), *(" ".join([*needed, choice]) for choice in choices)]
+    """What a person may type where a hint offers this: only what is needed, and that with each choice."""
+    needed = "'Add OAuth2'" if hint.startswith('"objective"') else ""
+    choices = re.findall(r"--[\w-]+(?: ID)?", hint)
+    return [needed, *(f"{needed} {choice}".strip() for choice in choices)]
 
 
 def test_every_line_that_a_command_of_the_plugin_names_is_one_that_the_program_takes() -> None:
