@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.catalog.debates import debate_rules
 from agentforge.integrations.ao import WorkflowKeys, reported_state, session_of, sync
 from agentforge.integrations.ao_debates import (
-    ROLES,
     AoProgram,
+    DebateRole,
     ask_program,
     fetch_files,
     role_prompt,
@@ -21,6 +22,9 @@ from agentforge.integrations.ao_debates import (
 )
 from agentforge.integrations.ao_metadata import read_session, write_keys
 
+ROLES = tuple(
+    DebateRole(name, file.name, comes_last=bool(file.after)) for name, file in debate_rules().roles.items()
+)
 KEYS = WorkflowKeys(
     phase="brainstorm",
     status="in_progress",
@@ -87,7 +91,9 @@ def test_the_eleven_keys_reach_the_newer_file_and_nothing_else_of_it_changes(tmp
     assert {key: found[key] for key in NEW} == NEW
     assert "status" not in found
     assert text == json.dumps(found, indent=2, ensure_ascii=False) + "\n", "as AO writes it"
-    assert [each.name for each in (tmp_path / "s").iterdir()] == ["dm-1.json"], "neither the lock nor a passing file stays"
+    assert [each.name for each in (tmp_path / "s").iterdir()] == ["dm-1.json"], (
+        "neither the lock nor a passing file stays"
+    )
 
 
 def test_the_older_file_keeps_every_line_of_others(tmp_path: Path) -> None:
@@ -288,7 +294,7 @@ def test_spawn_lines_are_what_a_shell_and_ao_take(tmp_path: Path) -> None:
     folder = tmp_path / "it's here/docs/forge/debate/brainstorm-20260127-143022"
     folder.mkdir(parents=True)
     environment = {"AO_PROJECT_ID": "demo", "AO_PORT": "4123"}
-    made = spawn_commands(folder, AoProgram("prompt"), environment)
+    made = spawn_commands(folder, AoProgram("prompt"), environment, ROLES)
     assert [(each.role, each.comes_last) for each in made] == [
         ("advocate", False),
         ("skeptic", False),
@@ -312,7 +318,7 @@ def test_an_ao_without_prompts_gets_them_by_a_message(tmp_path: Path) -> None:
     path = program(
         tmp_path / "bin", f'echo "$AO_PROJECT_ID:$*" >> {said}; [ "$1" = spawn ] && echo SESSION=dm-7; exit 0'
     )
-    line = spawn_commands(tmp_path, AoProgram("send"), {"AO_PROJECT_ID": "demo"})[0].line
+    line = spawn_commands(tmp_path, AoProgram("send"), {"AO_PROJECT_ID": "demo"}, ROLES)[0].line
     subprocess.run(["sh", "-c", line], env={"PATH": path}, check=True)
     assert said.read_text().splitlines() == ["demo:spawn", f":send dm-7 {role_prompt(tmp_path, ROLES[0])}"]
 
@@ -334,7 +340,7 @@ def test_files_that_roles_left_in_their_own_worktrees_come_home(tmp_path: Path) 
     for name in "abc":
         (tmp_path / f"s/dm-{name}.json").write_text(json.dumps({"worktree": str(tmp_path / name)}))
     (tmp_path / "s/dm-old").write_text(f"worktree={tmp_path / 'home'}\n")
-    fetched = fetch_files(home, environment)
+    fetched = fetch_files(home, environment, ROLES)
     assert [(each.name, each.session) for each in fetched] == [
         ("advocate.md", "dm-a"),
         ("skeptic.md", "dm-b"),
@@ -343,8 +349,8 @@ def test_files_that_roles_left_in_their_own_worktrees_come_home(tmp_path: Path) 
     assert (home / "skeptic.md").read_text() == "one, two\n", "a role that was still writing"
     assert (home / "operator.md").read_text() == "mine\n", "what is there stays"
     assert not (home / "synthesis.md").exists()
-    assert fetch_files(home, environment) == ()
-    assert fetch_files(home, {}) == ()
+    assert fetch_files(home, environment, ROLES) == ()
+    assert fetch_files(home, {}, ROLES) == ()
 
 
 def test_what_an_ended_session_had_committed_comes_home_from_its_branch(tmp_path: Path) -> None:
@@ -366,7 +372,7 @@ def test_what_an_ended_session_had_committed_comes_home_from_its_branch(tmp_path
     (tmp_path / "s/dm-2.json").write_text(
         json.dumps({"worktree": str(tmp_path / "gone"), "branch": "session/dm-2"})
     )
-    assert [each.name for each in fetch_files(home, environment)] == ["advocate.md"]
+    assert [each.name for each in fetch_files(home, environment, ROLES)] == ["advocate.md"]
     assert (home / "advocate.md").read_text() == "for it\n"
 
 
@@ -376,5 +382,5 @@ def test_a_link_that_a_role_left_is_not_followed(tmp_path: Path) -> None:
     (worktree(tmp_path / "a", "b-1") / "advocate.md").symlink_to(tmp_path / "secret")
     environment = newer(tmp_path / "s")
     (tmp_path / "s/dm-a.json").write_text(json.dumps({"worktree": str(tmp_path / "a")}))
-    assert fetch_files(home, environment) == ()
+    assert fetch_files(home, environment, ROLES) == ()
     assert list(home.iterdir()) == []

@@ -5,6 +5,7 @@ import os
 import re
 import stat
 import subprocess
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from typing import Any
 import pytest
 
 from agentforge import __version__
+from agentforge.app import plugin
 from agentforge.app.plugin import RECEIPT, install_plugin, marketplace_path, uninstall_plugin
 from agentforge.core.errors import UserError
 from agentforge.integrations.claude_code import HOOK, PLUGIN, SETTINGS, workspace_files
+from agentforge.system.beneath import Content, replace_beneath
 from tests.surfaces.scene import make_scene
 
 NAMES = [
@@ -198,6 +201,34 @@ def test_files_of_an_earlier_release_are_renewed(tmp_path: Path) -> None:
     (tmp_path / RECEIPT).write_text(json.dumps(receipt))
     assert HOOK in install_plugin(tmp_path).written
     assert old.read_bytes() == workspace_files()[HOOK]
+
+
+def test_an_installation_that_was_cut_off_anywhere_is_finished_or_taken_out_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = json.dumps(OF_AO, indent=2)
+    whole = tmp_path / "whole"
+    settings(whole, text)
+    install_plugin(whole)
+    for cut in range(len(tree(whole))):
+        top = tmp_path / str(cut)
+        settings(top, text)
+        before, left = tree(top), iter(range(cut))
+
+        def put(root: Path, path: str, content: Content, left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            replace_beneath(root, path, content)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(plugin, "replace_beneath", put)
+            with pytest.raises(KeyboardInterrupt):
+                install_plugin(top)
+        if cut % 2:
+            install_plugin(top)
+            assert tree(top) == tree(whole)
+        uninstall_plugin(top)
+        assert tree(top) == before
 
 
 @pytest.mark.parametrize("receipt", ["", "[]", '{"files": 1}', '{"made": [1, "permissions"]}', "\x00"])

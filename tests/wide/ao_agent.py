@@ -1,7 +1,7 @@
 """What a session of AO runs in the tests: no model, only what a good one would do.
 
 A role of a debate writes its file: the advocate where it was told, the skeptic in its own worktree, the operator
-there and committed. Everybody else tells AO of a workflow, as soon as the session's file is ready.
+there and committed. Who is asked for a workflow begins one with the installed command, and calls the hook that keeps AO up to date.
 """
 
 import os
@@ -11,28 +11,30 @@ import sys
 import time
 from pathlib import Path
 
-from agentforge.integrations.ao import WorkflowKeys, sync
-
 TEXT = "# {role}\n\n" + "What this role has to say about it. " * 5 + "\n"
 
 
 def main() -> None:
     """Plays the part that the prompt gives."""
     asked = re.search(r"You are the (\w+) of the debate (\S+)\.", os.environ["FAKE_PROMPT"])
-    if asked is None:
-        tell()
-    else:
+    if asked is not None:
         argue(asked[1], asked[2])
+    elif "Begin a workflow" in os.environ["FAKE_PROMPT"]:
+        tell()
     time.sleep(600)  # a session goes idle, it does not end
 
 
 def tell() -> None:
-    keys = WorkflowKeys("brainstorm", "in_progress", "research", "Auth", branch="main", version="2.0.0")
-    for _ in range(200):
-        if sync(keys, os.environ).outcome in ("written", "unchanged"):
-            return
-        time.sleep(0.05)
-    sys.exit("the session's file was never ready")
+    agentforge("phase", "start", "Let users log in")
+    for _ in range(100):  # until the session's file is ready, and AO has written it for the last time
+        agentforge("plugin", "hook", "post-tool-use")
+        time.sleep(0.2)
+
+
+def agentforge(*words: str) -> None:
+    subprocess.run(
+        [Path(sys.executable).with_name("agentforge"), *words], check=True, stdout=subprocess.DEVNULL
+    )
 
 
 def argue(role: str, debate: str) -> None:

@@ -7,18 +7,21 @@ an update can be lost, and is made again by the next sync.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 from typing import Any, Literal
 
 import pytest
 
 from agentforge.integrations.ao import WorkflowKeys, sync
-from agentforge.integrations.ao_debates import ROLES, fetch_files, role_prompt
+from agentforge.integrations.ao_debates import ask_program, fetch_files, role_prompt, spawn_commands
 from agentforge.integrations.ao_metadata import read_session, write_keys
+from tests.integrations.test_ao import ROLES
 from tests.wide.toolkits import npm, npm_packed
 
 pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.timeout(600), pytest.mark.xdist_group("ao")]
@@ -119,13 +122,20 @@ def until(true: Any, seconds: float = 30) -> Any:  # noqa: ANN401 - whatever is 
     return found
 
 
-def test_what_a_session_tells_is_in_aos_own_listing_and_survives_its_updates(ao: Orchestrator) -> None:
-    name = ao.spawned("a workflow")
+def test_a_workflow_that_a_session_begins_is_in_aos_own_listing(ao: Orchestrator) -> None:
+    name = ao.spawned("Begin a workflow")
     shown = until(lambda: found if (found := ao.metadata(name)).get("forge_phase") else None)
-    assert shown["forge_phase"] == "brainstorm"
-    assert shown["forge_version"] == "2.0.0"
-    ao.order("update", id=name, updates={"summary": "of AO", "forge_status": ""})
-    assert ao.metadata(name)["forge_next"] == "research"
+    assert (shown["forge_phase"], shown["forge_next"], shown["forge_version"]) == (
+        "init",
+        "brainstorm",
+        "2.0",
+    )
+    ao.order("update", id=name, updates={"forge_phase": ""})
+    until(lambda: ao.metadata(name).get("forge_phase"))
+
+
+def test_what_ao_was_told_survives_its_updates(ao: Orchestrator) -> None:
+    name = ao.spawned("Wait")
     assert sync(KEYS, ao.environment(name)).outcome == "written"
     assert sync(KEYS, ao.environment(name)).outcome == "unchanged"
     ao.order("update", id=name, updates={"summary": "of AO again"})
@@ -144,8 +154,7 @@ def test_what_a_session_tells_is_in_aos_own_listing_and_survives_its_updates(ao:
 
 @pytest.mark.parametrize("ao", ["new"], indirect=True)
 def test_writers_of_both_sides_at_once_lose_nothing(ao: Orchestrator) -> None:
-    name = ao.spawned("a workflow")
-    until(lambda: ao.metadata(name).get("forge_phase"))
+    name = ao.spawned("Wait")
     for number in range(60):
         assert ao.process.stdin is not None
         ao.process.stdin.write(
@@ -161,8 +170,7 @@ def test_writers_of_both_sides_at_once_lose_nothing(ao: Orchestrator) -> None:
 
 @pytest.mark.parametrize("ao", ["new"], indirect=True)
 def test_the_lock_is_aos_own(ao: Orchestrator) -> None:
-    name = ao.spawned("a workflow")
-    until(lambda: ao.metadata(name).get("forge_phase"))
+    name = ao.spawned("Wait")
     lock = ao.file(name).with_suffix(".json.lock")
     lock.touch()
     assert sync(KEYS, ao.environment(name)).outcome == "locked"
@@ -175,8 +183,7 @@ def test_the_lock_is_aos_own(ao: Orchestrator) -> None:
 
 
 def test_a_broken_or_empty_file_is_treated_as_ao_treats_it(ao: Orchestrator) -> None:
-    name = ao.spawned("a workflow")
-    until(lambda: ao.metadata(name).get("forge_phase"))
+    name = ao.spawned("Wait")
     ao.file(name).write_text("")
     assert sync(KEYS, ao.environment(name)).outcome == "not_ready"
     ao.order("update", id=name, updates={"summary": "AO writes it first", "worktree": "/gone"})
@@ -198,7 +205,7 @@ def test_a_broken_or_empty_file_is_treated_as_ao_treats_it(ao: Orchestrator) -> 
 
 
 def test_files_of_roles_come_home_although_each_session_has_its_own_worktree(ao: Orchestrator) -> None:
-    parent = ao.spawned("a workflow")
+    parent = ao.spawned("Wait")
     top = Path(next(each["workspace"] for each in ao.order("list") if each["id"] == parent))
     assert top != ao.repository
     folder = top / "docs/forge/debate/brainstorm-20260127-143022"
@@ -219,7 +226,7 @@ def test_files_of_roles_come_home_although_each_session_has_its_own_worktree(ao:
         )
     )
     ao.order("kill", id=names["operator"])
-    fetched = fetch_files(folder, ao.environment(parent))
+    fetched = fetch_files(folder, ao.environment(parent), ROLES)
     found = sorted(path.name for path in folder.iterdir())
     assert found == ["advocate.md", "debate-plan.md", "operator.md", "skeptic.md"]
     assert {each.name for each in fetched} == {
@@ -229,3 +236,14 @@ def test_files_of_roles_come_home_although_each_session_has_its_own_worktree(ao:
     ao.order("kill", id=names["skeptic"])
     assert not workspaces[names["skeptic"]].exists()
     assert (folder / "skeptic.md").exists(), "gathered before its worktree was removed"
+
+
+def test_an_installed_ao_says_what_it_accepts() -> None:
+    if which("ao") is None:
+        pytest.skip("there is no program `ao`; no registry has one")
+    program = ask_program(os.environ)
+    assert program.is_asked
+    assert program.version
+    line = spawn_commands(Path.cwd(), program, {}, ROLES[:1])[0].line
+    said = subprocess.run(["ao", "spawn", "--help"], capture_output=True, text=True, check=True).stdout
+    assert all(word in said for word in re.findall(r" (--\w+) ", line))

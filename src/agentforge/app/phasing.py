@@ -35,8 +35,9 @@ def nobody(_top: Path, _state: WorkflowState) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PhaseResult:
-    """What a command on a workflow did."""
+    """What a command on a workflow did, in the checkout at `top`."""
 
+    top: Path
     advance: Advance
     written: tuple[str, ...]
     notes: tuple[str, ...]
@@ -75,7 +76,7 @@ class Checkout:
             snapshots.save_if_due(tree)
             written = write_files(self.top, tree)
         self.on_change(self.top, done.state)
-        return PhaseResult(done, tuple(written), tuple(dict.fromkeys(tree.notes)))
+        return PhaseResult(self.top, done, tuple(written), tuple(dict.fromkeys(tree.notes)))
 
 
 def start_workflow(checkout: Checkout, objective: str, issue: str = "") -> PhaseResult:

@@ -20,7 +20,7 @@ from agentforge.system.visible import brief
 
 _LONGEST = 200
 """Characters of a value: it is shown in a cell of a table."""
-_REPORT_S = 10.0
+_REPORT_S = 5.0
 
 SyncOutcome: TypeAlias = Literal["absent", "written", "unchanged", "not_ready", "locked", "failed"]
 ReportOutcome: TypeAlias = Literal["none", "reported", "refused"]

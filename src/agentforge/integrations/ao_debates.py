@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias
 from agentforge.core.errors import ModelMistake, UserError
 from agentforge.integrations.ao import session_of
 from agentforge.integrations.ao_metadata import known_sessions
+from agentforge.phases.tree import debate_folder
 from agentforge.system import processes
 from agentforge.system.beneath import read_beneath
 from agentforge.system.files import write_atomic
@@ -27,7 +28,7 @@ from agentforge.system.unlinked import read_unlinked
 
 MOST_PROMPT = 4096
 """Characters of a prompt that AO takes."""
-_HELP_S = 10.0
+_HELP_S = 5.0
 _MOST_FILE = 1 << 20
 _VERSION = re.compile(r"\d+\.\d+\.\d+[\w.-]*")
 
@@ -43,14 +44,6 @@ class DebateRole:
     file: str
     comes_last: bool = False
     """Whether it starts only when the files of all others are complete."""
-
-
-ROLES = (
-    DebateRole("advocate", "advocate.md"),
-    DebateRole("skeptic", "skeptic.md"),
-    DebateRole("operator", "operator.md"),
-    DebateRole("synthesizer", "synthesis.md", comes_last=True),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +97,7 @@ def _said(argv: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def spawn_commands(
-    folder: Path, program: AoProgram, environment: Mapping[str, str], roles: Sequence[DebateRole] = ROLES
+    folder: Path, program: AoProgram, environment: Mapping[str, str], roles: Sequence[DebateRole]
 ) -> tuple[SpawnCommand, ...]:
     """The lines that a person, or AO's own agent, runs to have a debate argued; `folder` is that of the
     debate, in the checkout that waits for it.
@@ -125,7 +118,7 @@ def spawn_commands(
 def role_prompt(folder: Path, role: DebateRole) -> str:
     """One line that lets a session in another worktree play its part and leave its file in ours."""
     place = Path(os.path.realpath(folder))
-    near = f"docs/forge/debate/{place.name}/{role.file}"
+    near = f"{debate_folder(place.name)}/{role.file}"
     others = "and the other files of that folder " if role.comes_last else ""
     said = (
         f"You are the {role.name} of the debate {place.name}. Read {place}/debate-plan.md {others}"
@@ -154,7 +147,7 @@ def _request(prompt: str, project: str, port: str) -> str:
 
 
 def fetch_files(
-    folder: Path, environment: Mapping[str, str], roles: Sequence[DebateRole] = ROLES
+    folder: Path, environment: Mapping[str, str], roles: Sequence[DebateRole]
 ) -> tuple[FetchedFile, ...]:
     """Copies the files of roles from the worktrees and branches of AO's sessions into the folder of the
     debate. What is there stays, unless it is only the beginning of what the role has by now; what is too
@@ -167,7 +160,7 @@ def fetch_files(
     fetched = []
     for name, about in known_sessions(own.folder):
         for role in roles if name != own.name else ():
-            data = _of_session(about, f"docs/forge/debate/{place.name}/{role.file}", place)
+            data = _of_session(about, f"{debate_folder(place.name)}/{role.file}", place)
             if _put(place / role.file, data):
                 fetched.append(FetchedFile(role.file, name))
     return tuple(fetched)

@@ -363,19 +363,31 @@ def _argue(debate_id: str, model: str | None, *, as_data: bool) -> None:
 
 
 def _checkout() -> "Checkout":
-    from agentforge.app.phasing import Checkout
+    """The checkout here. Under AO its sessions' files are fetched first, and AO is told of every state."""
+    import os
 
-    return Checkout.open(here())
+    from agentforge.app.phasing import Checkout
+    from agentforge.app.under_ao import fetch_role_files, tell_ao
+
+    checkout = Checkout.open(here(), tell_ao)
+    for each in fetch_role_files(checkout.top, os.environ):
+        say(f"{each.name} was fetched from the session {each.session}.", err=True)
+    return checkout
 
 
 def _show(result: "PhaseResult", *, as_data: bool) -> int:
+    import os
+
+    from agentforge.app.under_ao import plan_sessions
     from agentforge.surfaces.cli.pages.phase import result_page, result_record
+    from agentforge.surfaces.cli.pages.spawn import spawn_page, spawn_record
     from agentforge.surfaces.cli.printing import print_json
 
+    plan = plan_sessions(result.top, result.state, os.environ)
     if as_data:
-        print_json(result_record(result))
+        print_json({**result_record(result), **(spawn_record(plan) if plan else {})})
     else:
-        say(result_page(result))
+        say(result_page(result) + (spawn_page(plan) if plan else ""))
     return _code(result)
 
 

@@ -100,6 +100,30 @@ def path() -> int:
     return 0
 
 
+@plugin.command(
+    "hook",
+    epilog="""\b
+Examples:
+  agentforge plugin hook session-start
+  agentforge plugin hook pre-compact --workspace ~/code/shop
+
+session-start prints the phase, the locked decisions and what blocks; post-tool-use brings AO up to date;
+pre-compact keeps a copy of the state. The exit code is 0 whatever is found: a hook stops nobody.""",
+)
+@click.argument("event", type=click.Choice(("session-start", "post-tool-use", "pre-compact")))
+@_workspace
+def hook(*, event: str, workspace: Path) -> int:
+    """Do what the hooks in Claude Code call for."""
+    import os
+
+    from agentforge.app.plugin_hooks import HOOK_EVENTS, run_hook
+
+    (asked,) = (each for each in HOOK_EVENTS if each == event)
+    if text := run_hook(asked, Path(os.path.realpath(workspace.expanduser())), os.environ):
+        say(text)
+    return 0
+
+
 def _show(done: object, *, as_data: bool) -> None:
     from agentforge.app.plugin import PluginChange
     from agentforge.surfaces.cli.printing import print_json
