@@ -17,7 +17,7 @@ ASKED = DebateQuestion(QUESTION, OPTIONS, "Ten thousand roses", ("Old clients go
 
 
 @pytest.fixture
-def garden(tmp_path: Path, agentforge_home: Path) -> Person:
+def garden(tmp_path: Path, home: Path) -> Person:
     return Person(make_repository(tmp_path / "garden", {"roses.txt": "red\n"}), tmp_path / "script.yaml")
 
 
