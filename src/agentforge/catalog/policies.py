@@ -26,6 +26,7 @@ POLICIES = (
     "kinds",
     "modes",
     "named",
+    "phases",
     "places",
     "review_prompts",
     "rules",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from agentforge.core.errors import UsageError
 from agentforge.system import strict_yaml
 from agentforge.system.strict_yaml import YamlValue
-from agentforge.system.yaml_edit import set_value
+from agentforge.system.yaml_edit import set_values
 
 _OPENING = re.compile("\ufeff?---[ \t]*(?:\r\n|\n|\r)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)", re.MULTILINE)
@@ -58,6 +58,4 @@ def changed(text: str, fields: Mapping[str, YamlValue]) -> str:
 
 
 def _set_all(yaml: str, fields: Mapping[str, YamlValue]) -> str:
-    for key, value in fields.items():
-        yaml = set_value(yaml, key.split("."), value)
-    return yaml
+    return set_values(yaml, [(key.split("."), value) for key, value in fields.items()])

@@ -51,7 +51,7 @@ class KillSwitch:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRisk:
-    """A risk that a decision accepts."""
+    """A risk that somebody named, and a decision may accept."""
 
     risk: str
     probability: Level
@@ -149,7 +149,7 @@ def read_synthesis(synthesis: str, options: tuple[Option, ...] = ()) -> Synthesi
         decisions=_decisions(synthesis, decision) if decision else (),
         kill_switches=read_kill_switches(synthesis),
         fallback=visible(content(synthesis, fallback)) if fallback else "",
-        risks=_risks(synthesis),
+        risks=read_risks(synthesis),
         actions=_actions(synthesis),
     )
 
@@ -256,11 +256,12 @@ def _decisions(synthesis: str, section: MarkdownSection) -> tuple[Decided, ...]:
     return (Decided(_shortened(first.rstrip(".")), rationale),)
 
 
-def _risks(synthesis: str) -> tuple[AcceptedRisk, ...]:
-    section = named(synthesis, "Risks Accepted")
+def read_risks(text: str, title: str = "Risks Accepted") -> tuple[AcceptedRisk, ...]:
+    """The rows of a table of risks."""
+    section = named(text, title)
     if section is None:
         return ()
-    for table in tables(synthesis, section.body, section.end):
+    for table in tables(text, section.body, section.end):
         return tuple(_risk(table, row) for row in table.filled() if row.get("Risk", table.columns[0]))
     return ()
 

@@ -35,18 +35,22 @@ class _Entry:
     comments: list[str] = field(default_factory=list)
 
 
-def set_value(text: str, path: Sequence[str], value: YamlValue) -> str:
-    """The text with a value at a path of keys. What does not parse as a mapping is a `UsageError`."""
+def set_values(text: str, values: Sequence[tuple[Sequence[str], YamlValue]]) -> str:
+    """The text with values at paths of keys. What does not parse as a mapping is a `UsageError`."""
     document = _mapping(text)
-    if _at(document, path) == (value,):
+    wanted, edited = document, text
+    for path, value in values:
+        if _at(wanted, path) != (value,):
+            edited = _edited(edited, wanted, path, value)
+            wanted = _with(wanted, path, value)
+    if edited == text:
         return text
-    edited = _edited(text, document, path, value)
     with contextlib.suppress(UsageError):
-        if _mapping(edited) == _with(document, path, value):
+        if _mapping(edited) == wanted:
             return edited
     # A form that cannot be edited in place, such as a flow mapping over several lines: written out whole.
     kept = "".join(f"{comment}\n" for comment in _comments(text))
-    return kept + strict_yaml.dump(_with(document, path, value))
+    return kept + strict_yaml.dump(wanted)
 
 
 def _edited(text: str, document: Mapping[str, YamlValue], path: Sequence[str], value: YamlValue) -> str:
