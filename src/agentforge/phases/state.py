@@ -135,12 +135,12 @@ def read_state(text: str) -> WorkflowState:
     try:
         found = front_matter.read(text, STATE)
     except UsageError as error:
-        raise BrokenState(error.sentence, "`agentforge phase continue --repair` mends it.") from None
+        raise BrokenState(error.sentence, "`agentforge phase continue --repair` fixes it.") from None
     phase = _choice(_PHASE_WORDS.get(_text(found, "phase").lower(), _text(found, "phase").lower()), PHASES)
     if phase is None:
         raise BrokenState(
             f"{STATE}: `phase` is {_text(found, 'phase') or 'missing'}; known are {', '.join(PHASES)}.",
-            "`agentforge phase continue --repair` mends it.",
+            "`agentforge phase continue --repair` fixes it.",
         )
     status = _text(found, "phase_status").lower()
     context = found.get("context")
@@ -305,7 +305,7 @@ def _notes(state: WorkflowState) -> tuple[str, str, str]:
     if state.is_complete:
         return ("The workflow is complete.", "None.", "1. Start another one when there is something to do")
     if state.phase_status == "completed":
-        following = f"1. `agentforge phase {state.next_phase}` enters the next phase"
+        following = f"1. `agentforge phase continue` enters {state.next_phase}"
         return (f"{phase.name} is completed.", "None.", following)
     if state.phase_status == "blocked":
         waits = f"Waiting for the debate {state.debate_id} before {phase.name} can complete."
