@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from agentforge.core.events import AskAnswered, HandedIn, StageAccepted, StageEntered, StepOpened
 from agentforge.core.evolve import replay
-from agentforge.core.inputs import Acted, DriverStarted, Prepared, Resolution, Resume
+from agentforge.core.inputs import Abort, Acted, DriverStarted, Prepared, Resolution, Resume
 from agentforge.core.pending import pending
 from agentforge.core.runs import WORKER, child_id
 from agentforge.core.values import ActionDigest, Budget, OfRun, Question
@@ -193,8 +193,6 @@ def test_a_driver_that_dies_anywhere_asks_nobody_again_who_has_handed_in() -> No
 
 
 def test_resumed_after_an_abort_the_debate_goes_on_where_it_was() -> None:
-    from agentforge.core.inputs import Abort
-
     task = _argued()
     read_as(task, "skeptic")
     task.say(Abort("ada"))

@@ -1,6 +1,9 @@
 """The lines of models that argue and decide, each as a change of one good reply."""
 
+from collections.abc import Mapping
 from typing import Any
+
+from tests.whole.plays import Entry, Expected, say
 
 OPTIONS = ("Redis", "Postgres", "signed cookies")
 QUESTION = "Where do sessions live?"
@@ -54,7 +57,9 @@ SYNTHESIS: dict[str, Any] = {
         {
             "criterion": "what has to be run",
             "weight": 5,
-            "scores": [{"option": name, "score": score} for name, score in zip(OPTIONS, (2, 8, 7), strict=True)],
+            "scores": [
+                {"option": name, "score": score} for name, score in zip(OPTIONS, (2, 8, 7), strict=True)
+            ],
         }
     ],
     "kill_switch_criteria": [
@@ -77,24 +82,31 @@ PLAN: dict[str, Any] = {
 SAID = {"advocate": ADVOCATE, "skeptic": SKEPTIC, "operator": OPERATOR}
 
 
-def entry(stage: str, contract: str, document: dict[str, Any], role: str = "", **more: Any) -> dict[str, Any]:
+def entry(
+    stage: str,
+    contract: str,
+    document: Mapping[str, object],
+    role: str = "",
+    expects: tuple[Expected, ...] = (),
+) -> Entry:
     """One reply that hands a document in."""
-    reply = {"artifacts": {contract: document}, "signal": "success"}
-    return {"stage": stage, **({"role": role} if role else {}), "reply": reply, **more}
+    said = say(stage, artifacts={contract: document}, signal="success", expects=expects)
+    return {**said, "role": role} if role else said
 
 
-def argued(**changed: dict[str, Any]) -> list[dict[str, Any]]:
+def argued(expects: tuple[Expected, ...] = (), **changed: Mapping[str, object]) -> list[Entry]:
     """What the three say; by role, what one says instead."""
     return [
-        entry("debate", f"debate_{role}", {**said, **changed.get(role, {})}, role) for role, said in SAID.items()
+        entry("debate", f"debate_{role}", {**said, **changed.get(role, {})}, role, expects)
+        for role, said in SAID.items()
     ]
 
 
-def decided(**changed: Any) -> dict[str, Any]:
+def decided(expects: tuple[Expected, ...] = (), **changed: object) -> Entry:
     """What the synthesizer says."""
-    return entry("debate", "debate_synthesis", {**SYNTHESIS, **changed})
+    return entry("debate", "debate_synthesis", {**SYNTHESIS, **changed}, expects=expects)
 
 
-def script(*more: dict[str, Any]) -> dict[str, Any]:
-    """A debate about a plan that a person brought."""
-    return {"replies": [*argued(), *(more or (decided(),))]}
+def planned(expects: tuple[Expected, ...] = ()) -> Entry:
+    """What is to be decided, where nobody brought it."""
+    return entry("options", "debate_plan", PLAN, expects=expects)

@@ -16,6 +16,11 @@ Debated = Literal["named", "always", "never", "below"]
 GATE = "debate"
 STAGES = ("options", "debate")
 """Who says what is to be decided, and who decides it."""
+SETTLED = (
+    "where a debate was held, what `debate_synthesis` decided is settled, and the options that it did not "
+    "choose are out. Everything keeps to the decision."
+)
+"""What everybody in the stage is told whose work comes after a debate."""
 LEFT_OUT = "it was left out with --no-debate"
 
 
@@ -50,7 +55,11 @@ def with_debate(
     at = named[0] if named else _specifies(stages, parts, pipeline)
     held = _held(plain[:at], defined(), forced=wanted == "always")
     decided = [item["contract"] for item in held[-1]["produces"]]
-    after = {**plain[at], "requires": [*plain[at].get("requires", []), *decided]}
+    after = {
+        **plain[at],
+        "requires": [*plain[at].get("requires", []), *decided],
+        "purpose": f"{plain[at].get('purpose', '')} {SETTLED}".strip(),
+    }
     return [*plain[:at], *held, after, *plain[at + 1 :]]
 
 

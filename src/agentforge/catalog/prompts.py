@@ -123,7 +123,7 @@ def _after(stages: Sequence[Stage]) -> list[str]:
     found: list[str] = []
     for stage in stages:
         if stage.role is not None:
-            found.append(stage.role)
+            found += [*(debater.role for debater in stage.debaters), stage.role]
             if not stage.skip_if:
                 break
     return found

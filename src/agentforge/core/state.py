@@ -360,3 +360,15 @@ class RunView(State):
     def tier(self) -> Tier:
         """The tier of models that the run asks."""
         return self.tier_of(self.run)
+
+    @property
+    def turn(self) -> int:
+        """The place of the run among those of its tier who argue and who decides: they are better different
+        models.
+        """
+        if not self.run.rules.heard:
+            return 0
+        stage = self.pipeline.stage(self.run.stage)
+        known = [stage.tier, *(item.tier for item in stage.debaters)]
+        at = 1 + [item.role for item in stage.debaters].index(self.run.name)
+        return known[:at].count(known[at])
