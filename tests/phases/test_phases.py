@@ -377,7 +377,7 @@ def test_broken_front_matter_is_mended_only_when_asked_and_what_was_there_is_kep
     assert mended.phase == "research"
     assert "mine" in tree.written[STATE]
     assert broken in tree.written.values()
-    assert any("Mended" in note for note in tree.notes)
+    assert any("Fixed" in note for note in tree.notes)
     desk.files |= tree.written
     assert desk.do(advance.resume).action == "waits_for_work"
 

@@ -65,10 +65,10 @@ def _own_settings(tree: WorkflowTree) -> dict[str, object]:
         found = json.loads(text)
     except ValueError as error:
         raise UsageError(
-            f"{WORKFLOW} is not JSON: {error}.", "Mend it, or remove it for our defaults."
+            f"{WORKFLOW} is not JSON: {error}.", "Fix it, or remove it for our defaults."
         ) from None
     if not isinstance(found, dict):
-        raise UsageError(f"{WORKFLOW} is not an object.", "Mend it, or remove it for our defaults.")
+        raise UsageError(f"{WORKFLOW} is not an object.", "Fix it, or remove it for our defaults.")
     return found
 
 
@@ -329,4 +329,4 @@ def _set_status(tree: WorkflowTree, debate_id: str, status: str) -> None:
     try:
         tree.put(path, front_matter.changed(text, {"status": status}))
     except UsageError:
-        tree.notes.append(f"The front matter of {path} cannot be read; it is left as it is.")
+        tree.notes.append(f"The front matter of {path} cannot be read; it was not changed.")

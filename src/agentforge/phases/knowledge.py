@@ -21,7 +21,7 @@ HIGH_SCORE, MEDIUM_SCORE = 6, 3
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedDecision:
+class LockedDecision:
     """A decision of the registry."""
 
     id: str
@@ -72,7 +72,7 @@ def new_registry(registry: Registry, workflow_objective: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def read_decisions(text: str) -> tuple[RecordedDecision, ...]:
+def read_decisions(text: str) -> tuple[LockedDecision, ...]:
     """Every decision of a registry, in the order of the file."""
     found = []
     superseded = named(text, "Superseded Decisions")
@@ -87,7 +87,7 @@ def read_decisions(text: str) -> tuple[RecordedDecision, ...]:
         if superseded is not None and superseded.start < section.start < superseded.end:
             status = "superseded"
         found.append(
-            RecordedDecision(
+            LockedDecision(
                 f"D{int(match[1])}", match[2], status, fields.get("source", ""), fields.get("rationale", "")
             )
         )
