@@ -18,6 +18,7 @@ from tests.surfaces.scene import CODE, COMMAND, QUESTION, Scene, make_scene
 
 ON_A_REPOSITORY: Mapping[str, tuple[str, ...]] = {
     "start": ("x",),
+    "debate": ("x",),
     "phase start": ("x",),
     "phase brainstorm": (),
     "phase research": (),
