@@ -41,7 +41,7 @@ _NEITHER_WALLS_NOR_START_OF_JUDGES = frozenset(
         *("about_the_change", "bad_input", "batches", "branches", "command_lines", "every_wire", "examined"),
         *("fix_violation", "goals", "iterating", "iterating_terminal", "keys", "kinds", "leaving"),
         *("model_mistakes", "model_wire", "next_lines", "own_contract", "own_tools", "permissions"),
-        *("preflight", "recorded", "replay", "repositories", "reviews", "routing", "seal"),
+        *("phase_build", "preflight", "recorded", "replay", "repositories", "reviews", "routing", "seal"),
         *("secrets_stay_out", "several_projects", "specified_files", "suggested_models", "superseded"),
         *("waiting", "way_back"),
         *(f"full_{name}" for name in ("line", "mistakes", "overrides", "panels", "rising")),
