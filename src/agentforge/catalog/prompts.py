@@ -88,15 +88,16 @@ def flow_of(pipeline: Pipeline, stage: Stage, *, reads: bool = False) -> str:
     """Who works before and after a stage in this pipeline, as its role is told; with `reads`, as a reviewer of
     the stage's work is told.
     """
-    if reads:
-        return f"You read the work of: {pipeline.stage(stage.name).role}.\n"
     at = pipeline.index(stage.name)
+    own = pipeline.stage(stage.name)
     makers = [
         earlier.role
         for earlier in pipeline.stages[:at]
-        if earlier.role not in (None, stage.role)
-        and any(product.contract in stage.requires for product in earlier.products)
+        if earlier.role not in (None, own.role)
+        and any(product.contract in own.requires for product in earlier.products)
     ]
+    if reads:  # where the stage itself is a review, what is read is what that judges
+        return f"You read the work of: {_named(makers) if own.makes('review') else own.role}.\n"
     lines = [f"You build on the work of: {_named(makers)}."] if makers else []
     if stage.reviewers and not stage.makes("review"):
         lines.append(f"It is read by: {_named(reader.role for reader in stage.reviewers)}.")
