@@ -148,6 +148,8 @@ def with_panel(stage: Document, roles: Mapping[str, Role], source: str, parts: P
     whole = {**stage, "produces": [{**item, "part": parts(item["contract"])} for item in stage["produces"]]}
     if (author := stage["role"]) is not None:
         whole |= {"role_version": roles[author].version, "tier": roles[author].tier}
+        if roles[author].context_tokens:
+            whole.setdefault("context_tokens", roles[author].context_tokens)
     whole.pop("arbiter", None)
     if left := [name for name in stage.get("optional_reviewers", ()) if name not in named]:
         whole["left_out"] = left
