@@ -77,6 +77,11 @@ class Index(SqliteFile):
             return
         self._save([_row(str(repo), journal, info, _Repositories())], [])
 
+    def repos(self) -> list[str]:
+        """Every checkout that has tasks here, by its path."""
+        asked = "SELECT DISTINCT repo FROM tasks ORDER BY repo"
+        return self._try(lambda database: [name for (name,) in database.execute(asked)]) or []
+
     def rows(self, repo: Path | None = None, also: Iterable[Path] = ()) -> list[TaskRow]:
         """The tasks of a checkout, or of every checkout that is known and of those in `also`, newest first.
         Each row is as fresh as its journal.
@@ -131,6 +136,11 @@ class Index(SqliteFile):
                 self._move_away()
                 self._notice(f"The index {self._path} was damaged ({error}) and is rebuilt.")
         return None
+
+
+def fresh_row(repo: str, journal: Journal) -> TaskRow:
+    """The row of a task that is open, as fresh as what was read of its journal."""
+    return _row(repo, journal, journal.files.journal.lstat(), _Repositories())
 
 
 def _journals(project: ProjectFiles) -> Iterator[tuple[TaskFiles, os.stat_result]]:
