@@ -31,7 +31,7 @@ class Reader:
 
     def __init__(self, home: Home, here: Path) -> None:
         self.home = home
-        self.here = here
+        self._here = tuple(_top_of(here))
         self._rows: list[TaskRow] = []
         self._read_at = -1.0
         self._lock = threading.Lock()
@@ -48,7 +48,7 @@ class Reader:
         with self._lock:
             if self._read_at < 0:
                 read_at = time.monotonic()
-                self._rows = list_all_tasks(self.home)
+                self._rows = list_all_tasks(self.home, also=self._here)
                 self._read_at = read_at
             return self._rows
 
@@ -113,8 +113,7 @@ class Reader:
         found = {row.repo for row in self.rows()}
         with suppress(UserError):  # whoever names one is told
             found |= {str(place(each)) for each in read_repositories(self.home)}
-        with suppress(UserError):  # the server was started outside of any repository
-            found.add(str(Site.open(self.here).git.top))
+        found |= {str(path) for path in self._here}
         return sorted(path for path in found if Path(path).is_dir())
 
     def _opened(self, key: Key) -> tuple[OpenTask, threading.Lock]:
@@ -130,3 +129,9 @@ class Reader:
             while len(self._open) > _OPEN_TASKS:
                 self._open.popitem(last=False)
         return found
+
+
+def _top_of(here: Path) -> Iterator[Path]:
+    """The repository around a directory, if there is one."""
+    with suppress(UserError):
+        yield Site.open(here).project.top

@@ -2,8 +2,8 @@
 
 import contextlib
 import socket
-import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
@@ -52,31 +52,44 @@ def make_app(home: Home, here: Path) -> FastAPI:
     return app
 
 
-def serve(home: Home, here: Path, port: int, ready: Callable[[str], None]) -> None:
-    """Answers until somebody stops it. `ready` gets the link that lets a browser in."""
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """A server that has its address, and answers when it runs."""
+
+    server: uvicorn.Server
+    listening: socket.socket
+    link: str
+    """What lets a browser in. Whoever has it can act for the user."""
+
+    def run(self) -> None:
+        """Answers until somebody stops it."""
+        with self.listening:
+            self.server.run(sockets=[self.listening])
+
+
+def open_dashboard(home: Home, here: Path, port: int) -> Dashboard:
+    """Takes the port, 0 for any; a `UsageError` if somebody has it."""
     make_own_directory(home.path)
-    with _bound(port) as listening:
-        number = listening.getsockname()[1]
-        keys = Keys.of(home, number)
-        config = uvicorn.Config(
-            Door(make_app(home, here), keys),
-            http="h11",
-            ws="websockets-sansio",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=_MOST_CONNECTIONS,
-            ws_max_size=_MOST_SAID,
-            ws_max_queue=8,
-            ws_per_message_deflate=False,
-            h11_max_incomplete_event_size=_MOST_SAID,
-            timeout_graceful_shutdown=1,
-            lifespan="on",
-        )
-        ready(f"http://{HOST}:{number}{ENTRANCE}?token={keys.word}")
-        sys.stdout.flush()
-        uvicorn.Server(config).run(sockets=[listening])
+    listening = _bound(port)
+    number = listening.getsockname()[1]
+    keys = Keys.of(home, number)
+    config = uvicorn.Config(
+        Door(make_app(home, here), keys),
+        http="h11",
+        ws="websockets-sansio",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        ws_max_size=_MOST_SAID,
+        ws_max_queue=8,
+        ws_per_message_deflate=False,
+        h11_max_incomplete_event_size=_MOST_SAID,
+        timeout_graceful_shutdown=1,
+        lifespan="on",
+    )
+    return Dashboard(uvicorn.Server(config), listening, f"http://{HOST}:{number}{ENTRANCE}?token={keys.word}")
 
 
 def _bound(port: int) -> socket.socket:

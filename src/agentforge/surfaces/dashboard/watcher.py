@@ -7,7 +7,6 @@ process that was killed changes no file, so that locks are looked at now and the
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from agentforge.store.user.index import Index, TaskRow
 from agentforge.surfaces.dashboard.reader import Key, Reader
 
 _GROUP_MS = 100
-_LOOK_MS = 3_000
+_LOOK_S = 3.0
 """How often locks, and repositories that are new, are looked for."""
 _PAUSE_S = 0.1
 """Between two readings: whatever is written meanwhile is read at once."""
@@ -75,10 +74,14 @@ class Watcher:
         self._listeners: set[Listener] = set()
         self._dirty: set[Key] = set()
         self._wake = asyncio.Event()
-        self._stopped: dict[Key, bool] = {}
+        self._seen: dict[Key, tuple[int, bool]] = {}
+        """How far each journal was, and whether nobody drove its task, when somebody looked last."""
+        self._wholly = False
+        """Whether all journals are to be looked at, and not only what somebody has heard of."""
         self._repos: frozenset[str] = frozenset()
         self._active: frozenset[Key] = frozenset()
-        self._looked_at = 0.0
+        self._others = asyncio.Event()
+        self._look_soon = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -92,7 +95,9 @@ class Watcher:
         listener = Listener(only)
         self._listeners.add(listener)
         if not self._tasks:
-            self._tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._read())]
+            await to_thread.run_sync(self._begin)
+        if not self._tasks:
+            self._tasks = [asyncio.create_task(work()) for work in (self._look, self._watch, self._read)]
         try:
             yield listener
         finally:
@@ -107,35 +112,45 @@ class Watcher:
         self._tasks = []
 
     async def _watch(self) -> None:
-        """Watches until what there is to be watched has changed, and begins anew."""
+        """Watches until there is something else to be watched, and begins anew."""
         while True:
-            self._remember(await to_thread.run_sync(self._reader.rows))
-            before, over = (self._repos, self._active), asyncio.Event()
+            self._others = asyncio.Event()
+            places = list(await to_thread.run_sync(self._places))
+            self._wholly = True  # what was written before the watching began, no event tells
+            self._look_soon.set()
             async for events in awatch(
-                *self._places(),
+                *places,
                 watch_filter=None,
                 debounce=_GROUP_MS,
                 step=20,
-                stop_event=over,  # type: ignore[arg-type]  # an event of asyncio has what is asked of it
-                rust_timeout=_LOOK_MS,
-                yield_on_timeout=True,
+                stop_event=self._others,  # type: ignore[arg-type]  # an event of asyncio has what is asked of it
                 recursive=False,
                 ignore_permission_denied=True,
             ):
-                appeared = [self._heard(Path(path)) for _, path in events]
-                if any(appeared) or self._looked_at + _LOOK_MS / 1000 < time.monotonic():
-                    await to_thread.run_sync(self._look_around)
-                if (self._repos, self._active) != before:
-                    over.set()
+                if any([self._heard(Path(path)) for _, path in events]):  # noqa: C419 - each has to be heard
+                    self._look_soon.set()
                 self._wake.set()
+
+    async def _look(self) -> None:
+        """Looks around now and then, and soon where somebody wishes it."""
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._look_soon.wait(), _LOOK_S)
+            await asyncio.sleep(_PAUSE_S)
+            self._look_soon.clear()
+            before = (self._repos, self._active)
+            await to_thread.run_sync(self._look_around)
+            if (self._repos, self._active) != before:
+                self._others.set()
+            self._wake.set()
 
     def _places(self) -> Iterator[Path]:
         yield _QUIET
-        for repo in self._repos:
+        for repo in sorted(self._repos):
             tasks = ProjectFiles(Path(repo)).tasks
             if tasks.is_dir():
                 yield tasks
-        for repo, task_id in sorted(self._active, key=lambda key: key[1], reverse=True)[:_MOST_WATCHED]:
+        for repo, task_id in self._active:
             root = ProjectFiles(Path(repo)).task(task_id).root
             if root.is_dir():
                 yield root
@@ -150,26 +165,32 @@ class Watcher:
         self._dirty.add((str(tasks.parent.parent), (path if appeared else path.parent).name))
         return appeared
 
-    def _remember(self, rows: list[TaskRow]) -> None:
-        self._repos = frozenset(row.repo for row in rows)
-        self._active = frozenset((row.repo, row.task_id) for row in rows if row.status not in TERMINAL)
-
     def _look_around(self) -> None:
-        """What no event tells: a driver that died, and the first task of a repository."""
-        self._looked_at = time.monotonic()
+        """What no event tells: a driver that died, the first task of a repository, and what was missed."""
         with Index(self._reader.home.index, lambda _: None) as index:
-            if not self._repos >= set(index.repos()):
+            if self._wholly or not self._repos >= set(index.repos()):
+                self._wholly = False
                 self._reader.forget_rows()
+        seen = self._survey()
+        self._dirty |= {key for key, state in seen.items() if self._seen.get(key) != state}
+        self._dirty |= self._seen.keys() - seen.keys()
+        self._seen = seen
+
+    def _survey(self) -> dict[Key, tuple[int, bool]]:
+        """How far each journal is, and whether nobody drives a task that has work to do."""
         rows = self._reader.rows_if_changed()
-        before = self._active
-        self._remember(rows)
-        self._dirty |= self._active - before
-        moving = [row for row in rows if (row.repo, row.task_id) in self._active]
-        for summary in self._reader.summaries(moving[:_MOST_WATCHED]):
-            key = (summary["repo_path"], summary["task_id"])
-            if self._stopped.get(key, summary["stopped"]) != summary["stopped"]:
-                self._dirty.add(key)
-            self._stopped[key] = summary["stopped"]
+        self._repos = frozenset(row.repo for row in rows)
+        moving = [row for row in rows if row.status not in TERMINAL][:_MOST_WATCHED]
+        self._active = frozenset((row.repo, row.task_id) for row in moving)
+        summaries = self._reader.summaries(moving)
+        stopped = {(each["repo_path"], each["task_id"]) for each in summaries if each["stopped"]}
+        keys = [(row.repo, row.task_id) for row in rows]
+        return {key: (row.journal_size, key in stopped) for key, row in zip(keys, rows, strict=True)}
+
+    def _begin(self) -> None:
+        """Notes how everything is before anybody is told anything: all that comes later is news."""
+        self._reader.forget_rows()
+        self._seen = self._survey()
 
     async def _read(self) -> None:
         """Reads what has changed and passes it on; what changes meanwhile waits for the next round."""

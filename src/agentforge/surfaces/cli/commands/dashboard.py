@@ -34,7 +34,7 @@ def dashboard(*, port: int, in_browser: bool) -> int:
     from agentforge.store.site import home_path
 
     try:
-        from agentforge.surfaces.dashboard.serve import serve
+        from agentforge.surfaces.dashboard.serve import open_dashboard
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("agentforge"):
             raise
@@ -43,11 +43,10 @@ def dashboard(*, port: int, in_browser: bool) -> int:
             "Install it with `pip install 'agentforge[dashboard]'`.",
         ) from None
 
-    def ready(link: str) -> None:
-        print_own_secret(f"The dashboard is ready: {link}")
-        say("Whoever has this link can answer for you. Ctrl-C ends it; your tasks go on.", err=True)
-        if in_browser:
-            click.launch(link)
-
-    serve(Home(home_path()), Path.cwd(), port, ready)
+    made = open_dashboard(Home(home_path()), Path.cwd(), port)
+    print_own_secret(f"The dashboard is ready: {made.link}")
+    say("Whoever has this link can answer for you. Ctrl-C ends it; your tasks go on.", err=True)
+    if in_browser:
+        click.launch(made.link)
+    made.run()
     return 0

@@ -54,7 +54,7 @@ export function useData(path) {
 
 // News of one kind. A tab that slept says where it stopped listening, and is told what it missed.
 export function useNews(path, start, hear) {
-  const [live, setLive] = useState(false);
+  const [live, setLive] = useState(null);
   const since = useRef(0);
   const hearing = useRef(hear);
   hearing.current = hear;

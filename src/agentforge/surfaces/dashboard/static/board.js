@@ -108,6 +108,9 @@ export const Tests = ({ health }) =>
     ? html`<span class=${health.tests_passing < health.tests_total ? "bad-text" : "good-text"}>tests ${health.tests_passing}/${health.tests_total}</span>`
     : html`<span>no tests run yet</span>`;
 
+const firstWords = (text) => plain(text).split("\n\n")[0].slice(0, 400);
+const verb = (summary) => (summary.status.state === "escalated" ? "Answer" : "Decide");
+
 const Asking = ({ summary, now }) => html`
   <article class="card task asks">
     <header>
@@ -116,9 +119,11 @@ const Asking = ({ summary, now }) => html`
       <${Badge} summary=${summary} />
     </header>
     ${summary.waiting &&
-    html`<p class="asked">${plain(summary.waiting.question).split("\n").slice(0, 4).join("\n").slice(0, 400)}</p>
-      <p class="line"><span>asked ${ago(summary.waiting.opened_at, now)}</span><span>${plain(summary.waiting.kind)}</span></p>`}
-    <div class="buttons"><a class="button primary" href=${linkTo(summary)}>${summary.status.state === "escalated" ? "Answer" : "Decide"}</a></div>
+    html`<p class="asked">${firstWords(summary.waiting.question)}</p>`}
+    <div class="asks-foot">
+      <p class="line">${summary.waiting && html`<span>asked ${ago(summary.waiting.opened_at, now)}</span><span>${plain(summary.waiting.kind)}</span>`}</p>
+      <a class="button primary" href=${linkTo(summary)} aria-label=${`${verb(summary)}: ${titleOf(summary)}`}>${verb(summary)}</a>
+    </div>
   </article>
 `;
 

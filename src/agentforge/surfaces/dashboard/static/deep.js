@@ -113,23 +113,36 @@ export function Step({ task, step, onLive }) {
   `;
 }
 
+const isTool = (block) => block.name.startsWith("tools: ");
+
+const Block = ({ each, most }) => html`
+  <li>
+    <details>
+      <summary>
+        <span class="block-name">${plain(each.name)}</span>
+        <span class="block-size" aria-hidden="true"><span style=${{ width: `${Math.max(2, (100 * each.tokens) / most)}%` }}></span></span>
+        <span class="block-tokens">${number(each.tokens)}</span>
+        <span class="block-why">${plain(each.why)} (from ${plain(each.source)}${each.reusable ? ", reusable" : ""})</span>
+      </summary>
+      <${Text} text=${each.text} lines=${60} label=${each.name} />
+    </details>
+  </li>
+`;
+
 function Context({ context }) {
   if (!context) return html`<${Card} id="context" title="What it saw"><p class="quiet">Its context does not exist yet.</p><//>`;
+  const tools = context.blocks.filter(isTool);
   const most = Math.max(1, ...context.blocks.map((each) => each.tokens));
   return html`
     <${Card} id="context" title="What it saw" aside=${html`<span class="quiet">${number(context.tokens)} tokens${context.cap ? ` of ${number(context.cap)}` : ""}, ${percent(context.tokens ? context.reusable_tokens / context.tokens : 0)} can come from a cache</span>`}>
       <ul class="blocks">
-        ${context.blocks.map((each, at) => html`<li key=${at}>
-          <details>
-            <summary>
-              <span class="block-name">${plain(each.name)}</span>
-              <span class="block-size" aria-hidden="true"><span style=${{ width: `${Math.max(2, (100 * each.tokens) / most)}%` }}></span></span>
-              <span class="block-tokens">${number(each.tokens)}</span>
-              <span class="block-why">${plain(each.why)} (from ${plain(each.source)}${each.reusable ? ", reusable" : ""})</span>
-            </summary>
-            <${Text} text=${each.text} lines=${60} label=${each.name} />
-          </details>
-        </li>`)}
+        ${context.blocks.filter((each) => !isTool(each)).map((each, at) => html`<${Block} key=${at} each=${each} most=${most} />`)}
+        ${tools.length > 0 &&
+        html`<li><details>
+          <summary><span class="block-name">${tools.length} tools</span><span class="block-size"></span><span class="block-tokens">${number(tools.reduce((sum, each) => sum + each.tokens, 0))}</span>
+            <span class="block-why">what the role may do here: ${plain(tools.map((each) => each.name.replace("tools: ", "")).join(", "))}</span></summary>
+          <ul class="blocks inner">${tools.map((each, at) => html`<${Block} key=${at} each=${each} most=${most} />`)}</ul>
+        </details></li>`}
       </ul>
       ${context.dropped.length > 0 ? html`<h3>Left out</h3><ul class="plain-list">${context.dropped.map((each) => html`<li>${plain(each)}</li>`)}</ul>` : html`<p class="quiet">Nothing was left out.</p>`}
       ${context.flagged.map((each) => html`<p class="note warn">Reads like an instruction: ${plain(each)}</p>`)}

@@ -78,6 +78,7 @@ export function FileDiff({ file, open: first = false }) {
         ${file.notes.map((note) => html`<p class="quiet note">${plain(note)}</p>`)}
         <table>
           <caption class="unseen">Before and after of ${plain(file.name)}</caption>
+          <colgroup><col class="at" /><col /><col class="at" /><col /></colgroup>
           <tbody>
             ${file.hunks.map((hunk) => {
               if (left <= 0) return null;

@@ -40,11 +40,11 @@ function Matrix({ found }) {
       </div>
       <div>
         <${Card} id="proof" title="Proof"><${Facts} rows=${[
-          ["Branch", html`<code>${plain(found.branch)}</code>`],
+          ["Branch", html`<code>${plain(found.branch)}</code>`, true],
           ["Commit", html`<code>${plain(found.commit).slice(0, 12)}</code>`],
           ["Seal", html`<code>${plain(found.seal).slice(0, 12) || "none"}</code>`],
-          ["Signature", plain(found.signature) || "none"],
-          ["Command", html`<code>${plain(found.command)}</code>`],
+          ["Signature", plain(found.signature) || "none", true],
+          ["Command", html`<code>${plain(found.command)}</code>`, true],
         ]} />${found.same_author && html`<p class="note warn">The same model wrote the tests and the change.</p>`}<//>
         <${Card} id="reviews" title="Reviews">${found.reviews.length ? html`<ul class="plain-list">${found.reviews.map((each, at) => html`<li key=${at}><strong>${plain(each.by)}</strong>: ${plain(each.verdict)} ${plain(each.text)}</li>`)}</ul>` : html`<p class="quiet">None.</p>`}<//>
         <${Card} id="assumed" title="Assumed"><${List} lines=${found.assumptions} empty="Nothing." /><//>

@@ -55,7 +55,7 @@ export function Strip({ plan, steps, small, here, link }) {
 
 export const Facts = ({ rows }) => html`
   <dl class="facts">
-    ${rows.filter(Boolean).map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+    ${rows.filter(Boolean).map(([name, value, tall]) => html`<div key=${name} class=${tall ? "tall" : ""}><dt>${name}</dt><dd>${value}</dd></div>`)}
   </dl>
 `;
 

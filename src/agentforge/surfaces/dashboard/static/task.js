@@ -57,7 +57,7 @@ export function Task({ task, onLive }) {
         <${Tests} health=${data.health} />
         <span>${money(data.cost.estimated_cost_usd)}</span>
         ${data.timing.estimated_remaining_seconds !== null && html`<span>about ${duration(data.timing.estimated_remaining_seconds)} left</span>`}
-        ${data.current_action && html`<span>now: ${plain(data.current_action.action)} ${plain(data.current_action.target || "")}, ${ago(data.current_action.started_at, now)}</span>`}
+        ${data.current_action && !data.waiting && !data.stopped && html`<span>now: ${plain(data.current_action.action)} ${plain(data.current_action.target || "")}, ${ago(data.current_action.started_at, now)}</span>`}
         ${data.waits_for && html`<span>waiting: ${plain(data.waits_for.text)}</span>`}
       </p>
     <//>
@@ -169,7 +169,7 @@ export const isGood = (step) =>
 
 export const StepLine = ({ step, data }) => {
   const what = step.actions.map((each) => `${each.name} ${each.target}`.trim()).join(", ") || (step.reply ? "reply" : "working");
-  const tone = step.outcome === "open" ? "go" : isGood(step) ? "good" : "bad";
+  const tone = step.outcome === "open" ? "go" : step.outcome === "blocked_on_human" ? "ask" : isGood(step) ? "good" : "bad";
   const told = step.mistake || step.summary || (step.check ? step.check.summary : "") || step.outcome;
   return html`
     <li>
@@ -179,7 +179,7 @@ export const StepLine = ({ step, data }) => {
         <span class="what">${plain(what)}</span>
         <span class="when">${clock(step.started_at)}</span>
         <span class="told">${phaseWord(step.stage)}${step.seat ? `, read by ${plain(step.seat)}` : ""}: ${plain(told).slice(0, 240)}</span>
-        <span class="unseen">${tone === "good" ? "went well" : tone === "go" ? "under way" : "did not go well"}</span>
+        <span class="unseen">${tone === "good" ? "went well" : tone === "go" ? "under way" : tone === "ask" ? "waits for a person" : "did not go well"}</span>
       </a>
     </li>
   `;
@@ -192,10 +192,10 @@ const Result = ({ data }) => {
     <${Card} id="result" title="Result" kind=${data.failure ? "bad-card" : "good-card"}>
       ${data.failure && html`<p>${plain(typeof data.failure === "string" ? data.failure : JSON.stringify(data.failure))}</p>`}
       ${delivered && html`<${Facts} rows=${[
-        delivered.branch && ["Branch", html`<code>${plain(delivered.branch)}</code>`],
+        delivered.branch && ["Branch", html`<code>${plain(delivered.branch)}</code>`, true],
         delivered.commit && ["Commit", html`<code>${plain(delivered.commit).slice(0, 12)}</code>`],
       ]} />
-      <p><a class="button" href=${linkTo(data, "/evidence")}>Evidence: what is proved, and what is not</a></p>`}
+      <p><a class="button" href=${linkTo(data, "/evidence")}>What is proved</a></p>`}
     <//>
   `;
 };
