@@ -5,13 +5,19 @@ from pathlib import Path
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, settings
-from schemathesis.checks import not_a_server_error
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.app.test_app_answers import command
 from tests.surfaces.dashboards import Visitor, dashboard
-from tests.surfaces.test_dashboard_api import put_task
+from tests.surfaces.test_dashboard_api import TASK, put_task
 from tests.whole.checkouts import make_repository
+
+pytestmark = pytest.mark.slow
+
+FEW = settings(
+    max_examples=5, deadline=None, database=None, suppress_health_check=[*HealthCheck], derandomize=True
+)
 
 
 @pytest.fixture
@@ -25,4 +31,22 @@ def visitor(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 def test_no_request_breaks_the_server(visitor: Visitor) -> None:
     schema = schemathesis.openapi.from_dict(visitor.get("/api/openapi.json"))
-    print(schema, HealthCheck, settings, not_a_server_error)
+    sent = {"Cookie": visitor.cookie, "Origin": visitor.origin}
+    answers: set[int] = set()
+    operations = [found.ok() for found in schema.get_all_operations()]
+    for operation in operations:
+        modes = (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE)
+        cases = st.one_of([operation.as_strategy(generation_mode=mode) for mode in modes])
+
+        @FEW
+        @given(case=cases, real=st.booleans())
+        def answered(case: schemathesis.Case, real: bool) -> None:
+            if real and case.method == "GET" and "task_id" in case.path_parameters:
+                case.path_parameters["task_id"] = TASK  # not only names that nobody has
+            came = case.call(base_url=visitor.origin, headers=sent)
+            assert came.status_code < 500, (case.method, case.formatted_path, came.content[:400])
+            answers.add(came.status_code)
+
+        answered()
+    assert len(operations) >= 24
+    assert {200, 404, 422} <= answers
