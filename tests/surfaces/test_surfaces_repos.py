@@ -45,6 +45,7 @@ ON_A_REPOSITORY: Mapping[str, tuple[str, ...]] = {
     "context": (),
     "verify": (),
     "audit": (),
+    "trace": (),
     "replay": (),
     "fork": (),
     "defect": ("@1", "--note", "x"),
