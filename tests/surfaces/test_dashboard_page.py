@@ -2,7 +2,9 @@
 
 import gzip
 import re
+from pathlib import Path
 
+from agentforge.surfaces import dashboard
 from agentforge.surfaces.dashboard.page import static_files
 
 SCRIPTS = {name: file.data.decode() for name, file in static_files().items() if name.endswith(".js")}
@@ -18,7 +20,15 @@ def test_all_scripts_together_are_small_when_compressed() -> None:
 
 def test_no_text_becomes_markup_or_code() -> None:
     for name, text in OURS.items():
-        for word in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "new Function", "srcdoc"):
+        for word in (
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacent",
+            "document.write",
+            "eval(",
+            "new Function",
+            "srcdoc",
+        ):
             assert word not in text, (name, word)
     page = static_files()["index.html"].data.decode()
     assert re.findall(r"<script(?![^>]*src=)", page) == []
@@ -41,10 +51,6 @@ def test_what_the_scripts_import_is_there() -> None:
 
 
 def test_the_licences_of_what_is_vendored_lie_beside_it() -> None:
-    from pathlib import Path
-
-    from agentforge.surfaces import dashboard
-
     place = Path(dashboard.__file__).parent / "static" / "vendor"
     assert "Apache License" in (place / "LICENSE-htm.txt").read_text()
     assert "MIT License" in (place / "LICENSE-preact.txt").read_text()

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.app.test_app_answers import command
+from tests.depth import SOAK
 from tests.surfaces.dashboards import Visitor, dashboard
 from tests.surfaces.test_dashboard_api import TASK, put_task
 from tests.whole.checkouts import make_repository
@@ -16,7 +17,11 @@ from tests.whole.checkouts import make_repository
 pytestmark = pytest.mark.slow
 
 FEW = settings(
-    max_examples=5, deadline=None, database=None, suppress_health_check=[*HealthCheck], derandomize=True
+    max_examples=60 if SOAK else 2,
+    deadline=None,
+    database=None,
+    suppress_health_check=[*HealthCheck],
+    derandomize=True,
 )
 
 

@@ -40,7 +40,11 @@ def axe() -> str:
         if shutil.which("npm") is None:
             pytest.skip("there is no npm")
         done = subprocess.run(
-            ["npm", "pack", "--silent", f"axe-core@{_AXE}"], cwd=place, capture_output=True, text=True, check=False
+            ["npm", "pack", "--silent", f"axe-core@{_AXE}"],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode != 0:
             pytest.skip(f"axe-core cannot be had from npm: {done.stderr.strip()[-200:]}")

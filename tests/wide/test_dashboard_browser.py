@@ -84,7 +84,9 @@ class Watched:
 
     def check(self, checker: str) -> None:
         """Nothing serious for whoever cannot see the page as others do."""
-        found: list[dict[str, Any]] = self.page.evaluate(f"{checker}; axe.run().then((done) => done.violations)")
+        found: list[dict[str, Any]] = self.page.evaluate(
+            f"{checker}; axe.run().then((done) => done.violations)"
+        )
         grave = [
             (each["id"], [node["html"][:160] for node in each["nodes"]])
             for each in found
@@ -94,7 +96,10 @@ class Watched:
 
 
 def test_a_task_lives_its_whole_life_on_the_page(person: Person, browser: Browser, tmp_path: Path) -> None:
-    publish = {"name": "run_command", "args": {"argv": ["python", "-c", PROGRAM, str(tmp_path / "opened" / "log")]}}
+    publish = {
+        "name": "run_command",
+        "args": {"argv": ["python", "-c", PROGRAM, str(tmp_path / "opened" / "log")]},
+    }
     person.scripted(
         ask("intake", "Is the discount rounded <img src=x onerror=alert(1)>down?"),
         intake(),
@@ -149,7 +154,9 @@ def start(page: Page, person: Person) -> None:
 
 def question(page: Page, seen: Watched, checker: str) -> None:
     expect(page.get_by_role("heading", name="A question for you")).to_be_visible()
-    expect(page.get_by_text("Is the discount rounded <img src=x onerror=alert(1)>down?").first).to_be_visible()
+    expect(
+        page.get_by_text("Is the discount rounded <img src=x onerror=alert(1)>down?").first
+    ).to_be_visible()
     assert page.locator("img[src=x]").count() == 0
     seen.check(checker)
     page.get_by_label("In your own words").fill("Down, always")
@@ -183,7 +190,9 @@ def allow(page: Page, person: Person, seen: Watched, checker: str) -> None:
 def look_around(page: Page, seen: Watched, checker: str) -> None:
     seen.check(checker)
     page.get_by_role("button", name="shop/price.py").click()
-    expect(page.get_by_role("region", name="Difference of shop/price.py").get_by_role("row")).not_to_have_count(0)
+    expect(
+        page.get_by_role("region", name="Difference of shop/price.py").get_by_role("row")
+    ).not_to_have_count(0)
     page.get_by_role("link", name="What is proved").click()
     expect(page.get_by_role("row", name=re.compile("REQ-001.*failed.*passed"))).to_be_visible()
     seen.check(checker)
@@ -229,7 +238,12 @@ def pictures(browser: Browser, page: Page, place: Path) -> None:
                 storage_state=kept,
             )
             other = context.new_page()
-            for name, hash_ in (("board", "#/"), ("task", where), ("step", f"{where}/step/1"), ("new", "#/new")):
+            for name, hash_ in (
+                ("board", "#/"),
+                ("task", where),
+                ("step", f"{where}/step/1"),
+                ("new", "#/new"),
+            ):
                 other.goto(f"{address}{hash_}")
                 expect(other.locator("main h1, main h2").first).to_be_attached()
                 other.wait_for_load_state("networkidle") if name == "new" else other.wait_for_timeout(400)

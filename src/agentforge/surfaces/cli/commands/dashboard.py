@@ -32,6 +32,7 @@ def dashboard(*, port: int, in_browser: bool) -> int:
     from agentforge.core.errors import UsageError
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
+    from agentforge.system.installation import install_command
 
     try:
         from agentforge.surfaces.dashboard.serve import open_dashboard
@@ -40,7 +41,7 @@ def dashboard(*, port: int, in_browser: bool) -> int:
             raise
         raise UsageError(
             f"The dashboard needs {error.name}, which is not installed.",
-            "Install it with `pip install 'agentforge[dashboard]'`.",
+            f"Install it with `{install_command('dashboard')}`.",
         ) from None
 
     made = open_dashboard(Home(home_path()), Path.cwd(), port)
