@@ -262,7 +262,7 @@ def test_conversations_are_none_yet(visitor: Visitor, name: str) -> None:
 
 @every("name", ["..", "conv-", "conv-%2e%2e", "conv-A", "conv-1%00", "1", "conv-" + "a" * 65])
 def test_what_is_no_name_of_a_conversation_is_refused(visitor: Visitor, name: str) -> None:
-    with pytest.raises((ConnectionClosed, InvalidStatus)):  # noqa: PT012, SIM117 - refused at the door, or told
+    with pytest.raises((ConnectionClosed, InvalidStatus)):  # noqa: SIM117 - refused at the door, or told
         with visitor.listen(f"/ws/conversations/{name}") as line:
             line.recv(timeout=5)
 

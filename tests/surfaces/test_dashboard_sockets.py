@@ -107,7 +107,7 @@ def test_a_server_that_was_killed_has_lost_nothing(top: Path) -> None:
 
 def test_a_task_of_nobody_is_no_socket(visitor: Visitor) -> None:
     for name in ("task-of-nobody", "..%2f..%2fetc", "%00"):
-        with pytest.raises((ConnectionClosed, InvalidStatus)):  # noqa: PT012, SIM117 - refused, or told and closed
+        with pytest.raises((ConnectionClosed, InvalidStatus)):  # noqa: SIM117 - refused, or told and closed
             with visitor.listen(f"/ws/tasks/{name}") as line:
                 line.recv(timeout=5)
 

@@ -92,14 +92,15 @@ class Index(SqliteFile):
         found: list[TaskRow] = []
         changed: list[TaskRow] = []
         for name in sorted(repos):
-            for files, info in _journals(ProjectFiles(Path(name))):
-                row = known.pop((name, files.task_id), None)
+            project = ProjectFiles(Path(name))
+            for task_id, info, taken_over in _journals(project):
+                row = known.pop((name, task_id), None)
                 if row is None or (row.journal_size, row.journal_mtime_ns, row.engine_mtime_ns) != (
                     info.st_size,
                     info.st_mtime_ns,
-                    _taken_over_at(files),
+                    taken_over,
                 ):
-                    row = _read(name, files, info, repositories)
+                    row = _read(name, TaskFiles(project.tasks / task_id), info, repositories)
                     changed.append(row)
                 found.append(row)
         gone = [row for row in known.values() if row.repo in repos]
@@ -143,15 +144,19 @@ def fresh_row(repo: str, journal: Journal) -> TaskRow:
     return _row(repo, journal, journal.files.journal.lstat(), _Repositories())
 
 
-def _journals(project: ProjectFiles) -> Iterator[tuple[TaskFiles, os.stat_result]]:
+def _journals(project: ProjectFiles) -> Iterator[tuple[str, os.stat_result, int]]:
+    """Every task that has a journal: its name, its journal's state, and when the file was written that says
+    who took it over. There may be thousands: no path is made for what has not changed.
+    """
+    tasks = os.fspath(project.tasks)
+    journal = TaskFiles(project.tasks).journal.name
     try:
-        names = sorted(entry.name for entry in os.scandir(project.tasks))
+        names = sorted(entry.name for entry in os.scandir(tasks))
     except OSError:
         return
     for name in names:
-        files = TaskFiles(project.tasks / name)
         with contextlib.suppress(OSError):
-            yield files, files.journal.lstat()
+            yield name, os.lstat(f"{tasks}/{name}/{journal}"), _written_at(f"{tasks}/{name}/{ENGINE_FILE}")
 
 
 class _Repositories:
@@ -235,7 +240,12 @@ def _engine(files: TaskFiles) -> str:
 
 def _taken_over_at(files: TaskFiles) -> int:
     """When the file that says who drives a task was written; its beginning never changes."""
+    return _written_at(files.root / ENGINE_FILE)
+
+
+def _written_at(path: str | Path) -> int:
+    """When a file was written; 0 if there is none."""
     try:
-        return os.lstat(files.root / ENGINE_FILE).st_mtime_ns
+        return os.lstat(path).st_mtime_ns
     except OSError:
         return 0

@@ -10,6 +10,7 @@ from agentforge import __version__
 from agentforge.core.machine import TERMINAL
 from agentforge.store.task.lines import spell_document
 from agentforge.surfaces.dashboard.parts import Known, Repo, StepNumber, TaskName
+from agentforge.surfaces.dashboard.reader import counts
 from agentforge.surfaces.dashboard.replies import ERRORS, Reply, reply
 
 _RECENT = 12
@@ -30,7 +31,7 @@ def status(reader: Known) -> Response:
     return reply(
         {
             "version": __version__,
-            "counts": reader.counts(),
+            "counts": counts(rows),
             "total": len(rows),
             "active": reader.summaries(active[:_MOST_SHOWN]),
             "attention": reader.summaries(waiting[:_MOST_SHOWN]),
@@ -50,10 +51,10 @@ def tasks(
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> Response:
     """The tasks of all repositories, newest first."""
-    wanted = query.casefold()
+    wanted, rows = query.casefold(), reader.rows()
     found = [
         row
-        for row in reader.rows()
+        for row in rows
         if state in (None, row.word)
         and repo in (None, row.repo)
         and (not wanted or wanted in f"{row.task_id} {row.request}".casefold())
@@ -64,7 +65,7 @@ def tasks(
             "tasks": reader.summaries(found[offset:end]),
             "total": len(found),
             "next": end if end < len(found) else None,
-            "counts": reader.counts(),
+            "counts": counts(rows),
         }
     )
 

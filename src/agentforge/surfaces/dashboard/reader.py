@@ -47,9 +47,8 @@ class Reader:
         """The same as they were read last, unless somebody knows that something has changed since."""
         with self._lock:
             if self._read_at < 0:
-                read_at = time.monotonic()
                 self._rows = list_all_tasks(self.home, also=self._here)
-                self._read_at = read_at
+                self._read_at = time.monotonic()
             return self._rows
 
     def forget_rows(self) -> None:
@@ -102,10 +101,6 @@ class Reader:
         """Tasks as every surface shows them."""
         return summaries_of(self.home, rows)
 
-    def counts(self) -> dict[str, int]:
-        """How many tasks there are of each state."""
-        return dict(sorted(Counter(row.word for row in self.rows()).items()))
-
     def repositories(self) -> list[str]:
         """Where a task can be started: where there are tasks, what is registered, and where the server is."""
         from agentforge.store.user.repositories import place, read_repositories
@@ -129,6 +124,11 @@ class Reader:
             while len(self._open) > _OPEN_TASKS:
                 self._open.popitem(last=False)
         return found
+
+
+def counts(rows: Sequence[TaskRow]) -> dict[str, int]:
+    """How many tasks there are of each state."""
+    return dict(sorted(Counter(row.word for row in rows).items()))
 
 
 def _top_of(here: Path) -> Iterator[Path]:

@@ -21,8 +21,8 @@ _STATUS: tuple[tuple[type[UserError], int], ...] = (
     (PolicyError, 403),
     (StateInvalid, 409),
     (UsageError, 400),
-    (Unusable, 424),
 )
+"""Whatever else fails, the world did: 424."""
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": HTTPStatus(status).phrase}
     for status in (400, 401, 403, 404, 409, 413, 415, 421, 422, 424)
@@ -76,7 +76,7 @@ def tell_errors(app: FastAPI) -> None:
 
     @app.exception_handler(UserError)
     def ours(_: Request, error: UserError) -> Response:
-        status = next(status for kind, status in (*_STATUS, (UserError, 424)) if isinstance(error, kind))
+        status = next((status for kind, status in _STATUS if isinstance(error, kind)), 424)
         return problem(status, error.code, error.sentence, error.next_step)
 
     @app.exception_handler(RequestValidationError)

@@ -97,6 +97,7 @@ def _bound(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
+        listening.listen(128)  # whoever opens the link at once waits a moment, and is not refused
     except OSError as error:
         listening.close()
         raise UsageError(

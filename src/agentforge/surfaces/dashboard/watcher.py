@@ -123,7 +123,7 @@ class Watcher:
                 watch_filter=None,
                 debounce=_GROUP_MS,
                 step=20,
-                stop_event=self._others,  # type: ignore[arg-type]  # an event of asyncio has what is asked of it
+                stop_event=self._others,
                 recursive=False,
                 ignore_permission_denied=True,
             ):
