@@ -53,6 +53,10 @@ COMMANDS = {
     "status": LazyCommand(
         f"{_HERE}.status:status", "List the tasks of this repository or of all, or show one"
     ),
+    "dashboard": LazyCommand(
+        f"{_HERE}.dashboard:dashboard", "Serve a page of all tasks, to watch them and to answer (also: ui)"
+    ),
+    "ui": LazyCommand(f"{_HERE}.dashboard:dashboard", ""),
     "logs": LazyCommand(f"{_HERE}.logs:logs", "Print what happened in a task, or follow it"),
     "continue": LazyCommand(f"{_HERE}.resume:resume", "Continue a task that was stopped (also: resume)"),
     "worker": LazyCommand(f"{_HERE}.worker:worker", "Run tasks from a Temporal server"),
