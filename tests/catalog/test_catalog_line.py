@@ -25,6 +25,9 @@ LINES: list[tuple[str, str | None]] = [
     ("document", None),
     ("test", None),
     ("fix", None),
+    ("research", "small"),
+    ("research", "full"),
+    ("curate", "small"),
 ]
 FULL = ["intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"]
 
@@ -58,6 +61,12 @@ TOOLS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "reviewer": (set(), NO_HANDS),
     "maintainer": (WRITES, NEVER),
+    "editor": ({"read_documentation"}, NO_HANDS),
+    "fact_checker": ({"create_file", "edit_file", "delete_file", "run_tests"} | RUNS, NEVER),
+    **dict.fromkeys(
+        ("researcher", "writer", "analyst", "data_curator"),
+        (WRITES | {"run_conformance_check", "read_documentation"}, NEVER),
+    ),
 }
 
 WORK: dict[str, tuple[str, str, set[str]]] = {

@@ -42,6 +42,7 @@ _WORDS = {
     "object": "an object",
     "array": "a list",
     "null": "null",
+    "number": "a number",
 }
 
 _LIMITS = {

@@ -36,6 +36,10 @@ PROVED_BY: Mapping[ProofKind, str] = {
 }
 WITHOUT_SUITE = "the difference itself, which is words for people and nothing else; the project has no tests"
 """What a change of documents rests on where there is no suite."""
+BY_CHECKS = (
+    "new content, by checks that failed without it and hold with it; each is data that we read ourselves"
+)
+"""What documents and data rest on."""
 OWED: Mapping[ProofKind, str] = {
     "new_behaviour": "tests that fail without the change and pass with it",
     "same_behaviour": (
@@ -67,7 +71,11 @@ class Allowed:
     asked: AskedFor
 
 
-GOALS: Mapping[str, ProofKind] = {"test": "tests_only", "document": "no_code"}
+GOALS: Mapping[str, ProofKind] = {
+    "test": "tests_only",
+    "document": "no_code",
+    **dict.fromkeys(("research", "write", "analyse", "curate"), "new_behaviour"),
+}
 """Pipelines whose goal says the kind itself, whatever the words of the request."""
 
 
@@ -144,7 +152,7 @@ def _file_kind(runner: PristineRunner, before: str, after: str, path: str) -> Fi
 def kind_of(files: Iterable[ChangedFile], *, red: bool) -> ProofKind:
     """The kind of a change. `red`: tests that it brings failed without it."""
     kinds = {file.kind for file in files}
-    if red and kinds & {"source", "data", "settings"}:
+    if red and kinds & {"source", "data", "settings", "document"}:
         return "new_behaviour"
     if "source" in kinds:
         return "same_behaviour"

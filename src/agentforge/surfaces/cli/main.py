@@ -36,6 +36,15 @@ COMMANDS = {
     "test": LazyCommand(f"{_HERE}.start:test", "Write the tests of a specification; change nothing else"),
     "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
     "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
+    "research": LazyCommand(
+        f"{_HERE}.start:research", "Answer a question in a document whose claims are cited"
+    ),
+    "write": LazyCommand(f"{_HERE}.start:write", "Write a text within its limits; change no code"),
+    "analyse": LazyCommand(f"{_HERE}.start:analyse", "Say what data shows, with numbers that hold"),
+    "curate": LazyCommand(f"{_HERE}.start:curate", "Bring data into a form that is checked"),
+    "sources": LazyCommand(
+        f"{_HERE}.sources:sources", "Record pages that documents may cite, with their hash"
+    ),
     "fix": LazyCommand(f"{_HERE}.start:fix", "Fix one violation that a check has found"),
     "check": LazyCommand(
         f"{_HERE}.check:check",
