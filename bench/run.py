@@ -15,6 +15,7 @@ from bench.model import Work
 from bench.money import measure_money
 from bench.replay import Replay, measure_replay
 from bench.report import Row, against, read_rows, table, write_json
+from bench.reports import measure_reports
 from bench.scene import long_task
 from bench.steps import POINTS, Alone, Window, measure_engine, measure_steps
 from bench.temporal import measure_temporal
@@ -54,6 +55,7 @@ def main() -> None:
         with long_task(place / "alone") as scene:
             alone = list(measure_engine(scene, place))
         replay = measure_replay(task)
+        reports = list(measure_reports(place, task))
         commands = measure_commands(place, place / "repository", place / "home")
         walls, searches, patch = measure_walls(place), measure_search(place), measure_patch(place)
         temporal = measure_temporal(place / "temporal")
@@ -65,6 +67,7 @@ def main() -> None:
         "time per step": list(_time(windows)),
         "size per step": list(_size(windows)),
         "reading back": list(_replay(replay)),
+        "looking back": reports,
         "at the prompt": list(_commands(commands)),
         "dollars of the same work": list(measure_money()),
         "walls around a command": list(_walls(walls)),

@@ -51,6 +51,7 @@ ON_A_REPOSITORY: Mapping[str, tuple[str, ...]] = {
     "context": (),
     "verify": (),
     "audit": (),
+    "trace": (),
     "replay": (),
     "fork": (),
     "defect": ("@1", "--note", "x"),

@@ -160,10 +160,11 @@ def _change_model(decisions: Decisions, given: ChangeModel) -> str:
     state = decisions.state
     if not state.task_id or state.status == "completed":
         raise StateInvalid("state_invalid: there is no work left that another model could do.")
-    if given.model == state.model:
-        return f"the model is {given.model} already"
-    decisions.tell(ModelChanged(given.model, given.by, given.price))
-    return f"the model is {given.model} from here on"
+    work = f" for {given.tier}" if given.tier else ""
+    if given.model == (dict(state.tier_models).get(given.tier) if given.tier else state.model):
+        return f"the model{work} is {given.model} already"
+    decisions.tell(ModelChanged(given.model, given.by, given.price, given.tier))
+    return f"the model{work} is {given.model} from here on"
 
 
 def _extend(decisions: Decisions, given: Extend) -> str:

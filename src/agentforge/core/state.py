@@ -167,6 +167,8 @@ class State(TaskSpec):
     """The commit where the task left its branch."""
     forked_from: str = ""
     """The task whose record this one began with, and its last step that both share."""
+    tier_models: tuple[tuple[str, str], ...] = ()
+    """Models that a person named for one kind of work each: tier and model."""
     defects: tuple[str, ...] = ()
     """Faults that people found in what was delivered."""
     branches_kept: tuple[str, ...] = ()

@@ -86,6 +86,9 @@ COMMANDS = {
     "audit": LazyCommand(
         f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
     ),
+    "trace": LazyCommand(
+        f"{_HERE}.trace:trace", "Show where the time of a task went, or send it to a collector"
+    ),
     "replay": LazyCommand(f"{_HERE}.replay:replay", "Play a task again with its recorded replies"),
     "fork": LazyCommand(f"{_HERE}.fork:fork", "Go on from the middle of a task with one thing changed"),
     "metrics": LazyCommand(f"{_HERE}.metrics:metrics", "Show how well your tasks go, over all repositories"),
