@@ -66,7 +66,7 @@ class KindOfChange:
     @cached_property
     def kind(self) -> ProofKind:
         """What the diff says that it is. A test of a new name is none of new behaviour."""
-        found = kind_of(self.files, red=failed_before(self.red))
+        found = kind_of(self.files, red=failed_before(self.red), runs_code=self.runner.language.runs_code)
         return "same_behaviour" if found == "new_behaviour" and self.names.is_all else found
 
     @cached_property

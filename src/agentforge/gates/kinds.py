@@ -149,10 +149,13 @@ def _file_kind(runner: PristineRunner, before: str, after: str, path: str) -> Fi
     return what_kind_of_file(path) or "source"
 
 
-def kind_of(files: Iterable[ChangedFile], *, red: bool) -> ProofKind:
-    """The kind of a change. `red`: tests that it brings failed without it."""
+def kind_of(files: Iterable[ChangedFile], *, red: bool, runs_code: bool = True) -> ProofKind:
+    """The kind of a change. `red`: tests that it brings failed without it. Where tests run no code,
+    documents are what they are about.
+    """
     kinds = {file.kind for file in files}
-    if red and kinds & {"source", "data", "settings", "document"}:
+    told = {"source", "data", "settings"} if runs_code else {"source", "data", "settings", "document"}
+    if red and kinds & told:
         return "new_behaviour"
     if "source" in kinds:
         return "same_behaviour"

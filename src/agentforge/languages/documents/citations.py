@@ -5,8 +5,8 @@
     [^2]: https://example.org/a "for an hour"   the page as somebody recorded it says that
     doi:10.1000/182                             a DOI, of which only the form is judged
 
-Pages are recorded by a person (`agentforge sources add`), in `sources.yaml` beside a copy with its hash. No
-role can fetch one, and the record may not change in a task.
+Pages are recorded by a person (`agentforge sources add URL`), in `sources.yaml` beside a copy with its hash.
+No role can fetch one, and the record may not change in a task.
 """
 
 import hashlib
@@ -174,7 +174,7 @@ def _wrong_quote(quote: str, text: str) -> str:
 def _wrong_page(citation: Citation, library: Library) -> str:
     record = recorded(library).get(citation.target)
     if record is None:
-        return f"was never recorded in {RECORDS}; a person records it with `agentforge sources add`"
+        return f"was never recorded in {RECORDS}; a person records it with `agentforge sources add URL`"
     file, wanted = record
     data = library.data(file)
     if data is None:

@@ -11,8 +11,8 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 @click.group(
     epilog="""\b
 Examples:
-  agentforge sources add https://example.org/spec
-  agentforge sources add https://example.org/spec --from spec.html
+  agentforge sources add URL
+  agentforge sources add URL --from spec.html
   agentforge sources list"""
 )
 def sources() -> None:
@@ -22,8 +22,8 @@ def sources() -> None:
 @sources.command(
     epilog="""\b
 Examples:
-  agentforge sources add https://example.org/spec
-  agentforge sources add https://example.org/spec --from spec.html
+  agentforge sources add URL
+  agentforge sources add URL --from spec.html
 
 The copy and its row in sources/sources.yaml are yours to commit; a task cannot change them."""
 )

@@ -292,7 +292,7 @@ Examples:
   agentforge research "Compare the two parsers in docs/parsers.md" --lane small
 
 The answer is a branch, agentforge/TASK, with checks (*.checks.yaml) that failed before, and a document that
-meets them. Claims cite lines of files, pages that you recorded with `agentforge sources add`, or DOIs."""
+meets them. Claims cite lines of files, pages that you recorded with `agentforge sources add URL`, or DOIs."""
 )
 @request_argument
 @_start_flags
