@@ -10,6 +10,7 @@ from agentforge.core.reply import Json
 from agentforge.gates.about import SAME_CODE, TaskChange, change_between, weigh_change
 from agentforge.gates.counterproof import counterproof, in_doubt
 from agentforge.gates.documents import objects, texts
+from agentforge.gates.emptied import empty_change
 from agentforge.gates.examples import lost_examples
 from agentforge.gates.flags import flags_of
 from agentforge.gates.frames import asked_for, set_up_otherwise
@@ -180,7 +181,11 @@ def _weighed(
     if reasons or not measured:
         return reasons, about
     countered = counterproof(runner, case.tree, in_doubt(case.tree, new, run, flags_of([about])))
-    return countered.reasons, {**about, **countered.to_json()}
+    if countered.reasons:
+        return countered.reasons, {**about, **countered.to_json()}
+    left = empty_change(runner, change.code, (case.base_tree, case.tree), tests, new)
+    flags: list[Json] = [*objects(about, "flags"), *(flag.to_json() for flag in left.flags)]
+    return left.reasons, {**about, **countered.to_json(), **left.to_json(), "flags": flags}
 
 
 def _beside_code(runner: PristineRunner, baseline: TestRun) -> list[str]:

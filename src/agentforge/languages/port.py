@@ -96,6 +96,9 @@ class SourceReader(Protocol):
     def decode(self, data: bytes, /) -> str:
         """The bytes of a file as text, by its own declaration where it has one; never fails."""
 
+    def reads_otherwise(self, data: bytes, /) -> str:
+        """The encoding that a file declares, if it says something else in it than people see; else empty."""
+
     def definitions(self, names: Sequence[str], /) -> re.Pattern[str]:
         """Finds where a file defines one of these names: the one group that matches is the name."""
 
@@ -174,6 +177,11 @@ class Measures(Protocol):
     def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant]:
         """At most `limit` small wrong versions of a file, each wrong in one of `lines`; the same seed draws
         the same.
+        """
+
+    def emptied(self, text: str, functions: Collection[str], /, *, answer: bool) -> str | None:
+        """The file with these functions emptied: what they give back goes along with all that is done to it,
+        and gives this answer to every question. None: by the grammar of the file.
         """
 
     def public_names(self, text: str, /) -> Mapping[str, str]:
