@@ -37,7 +37,9 @@ def reads_otherwise(data: bytes) -> str:
     """
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        return "" if _PLAIN.decode(encoding) == _PLAIN.decode() else encoding
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return "" if _PLAIN.decode(encoding) == _PLAIN.decode() else encoding
     except (SyntaxError, ValueError, LookupError):  # some codecs raise other errors of Unicode
         found = _COOKIE.search(b"\n".join(data.split(b"\n")[:2]))
         return found[1].decode("ascii", "replace") if found else ""
