@@ -26,6 +26,7 @@ from agentforge.languages.values import (
     Risk,
     Sections,
     Shadow,
+    Stranger,
     Symbol,
     Words,
 )
@@ -74,6 +75,9 @@ class Projects(Protocol):
 
     def run_env(self, environment: Environment, tree: Path, /) -> dict[str, str]:
         """The variables of a run against `tree`: its code comes before the code that was installed."""
+
+    def strangers(self, environment: Environment, /) -> tuple[Stranger, ...]:
+        """Files of an environment that a build may have left there, or that run whatever is started."""
 
     def describe(self, read: Read, paths: Sequence[str], /) -> Manifest:
         """What the project declares for a release; `UsageError` for a file that is not valid."""
