@@ -47,7 +47,7 @@ _NEITHER_WALLS_NOR_START_OF_JUDGES = frozenset(
         for name in ("audit", "context", "describe", "design", "entry", "inbox", "json")
     }
     | {f"test_surfaces_{name}" for name in ("merge", "replays", "request", "status", "story")}
-    | {"test_superseded"}
+    | {"test_phase_build", "test_superseded"}
 )
 """Whole tasks that are about what follows from a verdict: their judges are forked (`tests/judging.py`)."""
 _ROOM = 4 << 30

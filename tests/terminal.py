@@ -6,6 +6,7 @@ import pty
 import re
 import select
 import signal
+import termios
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -61,6 +62,14 @@ class Terminal:
     def type(self, line: str) -> None:
         """A line, with the key at its end."""
         os.write(self._screen, f"{line}\n".encode())
+
+    def press(self, key: str) -> None:
+        """One key, as soon as somebody waits for one: what is typed before counts as a line."""
+        deadline = time.monotonic() + LIMIT_S
+        while termios.tcgetattr(self._screen)[3] & termios.ICANON:
+            assert time.monotonic() < deadline, "nobody waits for a key"
+            time.sleep(0.02)
+        os.write(self._screen, key.encode())
 
     def kill(self) -> None:
         """The process is gone at once."""

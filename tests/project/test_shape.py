@@ -17,6 +17,8 @@ LATE_IMPORTS = {
     "languages/pattern_child.py": "the extra `patterns`",
     "app/hosting.py": "the extra `temporal`",
     "app/remote.py": "the extra `temporal`",
+    "app/printed.py": "the extra `pdf`",
+    "app/tracing.py": "the extra `otel`",
     "app/model_trial.py": "the extras of providers",
     "models/batch.py": "the extras of providers",
     "models/known/prices.py": "the extras of providers bring the list of prices",

@@ -44,6 +44,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "temporal": ("app/connection.py", "engines/temporal/config.py"),
     "providers": ("app/settings.py", "models/known/providers.py"),
     "day_cap": ("app/settings.py",),
+    "otel": ("app/settings.py", "app/tracing.py"),
     "notify": ("app/settings.py", "app/notifying.py"),
     "batch": ("app/settings.py",),
     "keep": ("app/settings.py",),

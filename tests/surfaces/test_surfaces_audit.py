@@ -5,6 +5,7 @@ can be checked.
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -194,3 +195,25 @@ def test_a_task_that_was_started_for_it_is_compared_with_an_earlier_one(tmp_path
     mixed = scene.run("start", "Greet the world", "--model", model, "--compare-to", "@1", "--json")
     assert (mixed.returncode, "agentforge compare" in mixed.stderr) == (2, True)
     assert sorted((scene.top / ".agentforge" / "tasks").iterdir()) == before
+
+
+@pytest.mark.slow
+def test_a_report_on_paper_is_made_of_the_same_page_and_fetches_nothing(
+    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(repo, "task-hostile", "v2-small-lane", f'<img src="file:///etc/passwd"> {HOSTILE}')
+    told = said(capsys, "audit", "task-hostile", "--format", "pdf")
+    place = repo / ".agentforge" / "audit" / "task-hostile.pdf"
+    first = place.read_bytes()
+    assert first.startswith(b"%PDF")
+    assert f"is in {place}" in told
+    assert "--verify" not in told
+    assert main(["audit", "task-hostile", "--verify", str(place)]) == 2
+    assert "--format html" in capsys.readouterr().err
+    # Without the library of the system, the same report is there as HTML, and the sentence says what is missing.
+    monkeypatch.setitem(sys.modules, "agentforge.integrations.pdf", None)
+    assert main(["audit", "task-hostile", "--format", "pdf", "--output", "here.pdf"]) == 1
+    said_then = capsys.readouterr().err
+    assert "here.html" in said_then
+    assert "[pdf" in said_then
+    assert "<img" not in (repo / "here.html").read_text(encoding="utf-8")

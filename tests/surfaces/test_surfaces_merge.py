@@ -223,3 +223,17 @@ def test_discard_keeps_a_branch_that_a_person_went_on_with(delivered: Delivered,
     assert copied.scene.git("rev-parse", copied.branch).strip() == mine
     gone = copied.merge()
     assert (gone.returncode, "No task here is called" in gone.stderr) == (2, True)
+
+
+def test_every_effect_of_a_task_is_in_the_log_with_its_time_outcome_and_cost(made: Delivered) -> None:
+    text = (Path(made.scene.environ["AGENTFORGE_HOME"]) / "logs/effects.jsonl").read_text()
+    found = [json.loads(line) for line in text.splitlines()]
+    assert {line["task"] for line in found} == {made.task}
+    assert found[0]["effect"] == "Prepare"
+    assert (found[-1]["effect"], found[-1]["outcome"]) == ("Deliver", "DeliveryMade")
+    asks = [line for line in found if line["outcome"] == "Answered"]
+    assert len(asks) == 2
+    assert all(
+        {"time", "repository", "key", "seconds", "tokens", "usd", "model"} <= set(line) for line in asks
+    )
+    assert len({line["key"] for line in found}) == len(found), "each effect once"

@@ -19,6 +19,7 @@ from agentforge.store.user.index import Index
 from agentforge.system.holds import Hold
 from tests.surfaces.scene import CODE, COMMAND, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
 from tests.surfaces.shapes import OF_A_FINISHED_TASK, conform
+from tests.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 
@@ -168,6 +169,27 @@ def test_inspect_lists_the_steps_and_shows_context_reply_and_state(story: Story)
     missing = scene.run("inspect", scene.task, "--step", "9")
     assert missing.returncode == 2
     assert "has no step 9; it has 3" in missing.stderr
+
+
+def test_a_person_walks_along_the_steps_by_keys(story: Story) -> None:
+    scene = story.scene
+    environ = {**scene.environ, "PAGER": "cat", "LINES": "24"}
+    with Terminal(("inspect", scene.task, "--step", "1"), scene.top, environ) as screen:
+        assert "step 1: stage patch" in screen.wait("step 1 of 3")
+        for key, words in (
+            ("p", "This is the first step."),
+            ("n", "step 2: stage patch"),
+            ("c", "===== system"),
+        ):
+            screen.press(key)
+            screen.wait(words)
+        screen.press("n")
+        assert "===== system" in screen.wait("step 3 of 3")
+        screen.press("q")
+        assert screen.end() == 0
+    assert scene.run("inspect", scene.task, "--step", "1", "--walk").returncode == 2
+    with Terminal(("inspect", scene.task, "--step", "1", "--no-walk"), scene.top, environ) as screen:
+        assert screen.end() == 0
 
 
 def test_context_explains_every_block_of_a_step_and_what_a_cache_can_reuse(story: Story) -> None:

@@ -8,7 +8,9 @@ import pytest
 from agentforge.activities import judge
 from agentforge.app.replaying import replay
 from agentforge.app.tasks import open_task
+from agentforge.core.events import AskSent
 from agentforge.gates.verdict import Verdict
+from agentforge.store.task.journal import read_lines
 from tests.depth import telling
 from tests.surfaces.shapes import conform
 from tests.whole.checkouts import git
@@ -141,6 +143,9 @@ def test_a_fork_shares_what_came_before_pays_only_for_its_own_and_is_proved_by_i
     assert play.person.run("discard", first["task_id"]).code == 0
     git(top, "gc", "--quiet", "--prune=now")
     assert play.person.run("verify", forked["task_id"]).code == 0, forked
+    # The shared part has the name of the first task in its documents: that is no difference.
+    again = play.person.run("replay", forked["task_id"])
+    assert again.code == 0, again.said
 
 
 @pytest.mark.slow
@@ -161,17 +166,32 @@ def test_a_fork_goes_on_with_another_prompt_model_or_answer(play: Play) -> None:
         script.read_text(encoding="utf-8").replace("A person answered", "Mind the zero"), encoding="utf-8"
     )
     script.write_text(script.read_text(encoding="utf-8").replace(": (down|up)", ""), encoding="utf-8")
+    other_script = script.with_name("other.yaml")
+    other_script.write_bytes(script.read_bytes())
     done = finished(
         play.person.run(
             *("fork", first["task_id"], "--from-step", "1", "--set", f"prompt={words}"),
-            *("--set", f"model=scripted:{script}", "--json"),
+            *("--set", f"model=scripted:{script}", "--set", f"tier.generation=scripted:{other_script}"),
+            "--json",
         )
     )
     assert done["cost"]["calls"] == 2
+    lines = read_lines(play.top / ".agentforge/tasks" / done["task_id"] / "actions.yaml")
+    sent = [event for line in lines for event in line.events if isinstance(event, AskSent)][-2:]
+    asked_of = {event.tier: event.model for event in sent}
+    assert asked_of == {"generation": f"scripted:{other_script}"}
     waiting = play.person.run("fork", first["task_id"], "--from-step", "1", "--no-drive", "--json")
     assert conform("fork", waiting.out)["cost"]["calls"] == 0
     before = sorted((play.top / ".agentforge/tasks").iterdir())
-    for wrong in ("colour=red", "model=", "model", "model=none:x", "prompt=/nowhere/x.md"):
+    for wrong in (
+        "colour=red",
+        "model=",
+        "model",
+        "model=none:x",
+        "tier.none=openai:x",
+        "tier.reasoning=none:x",
+        "prompt=/nowhere/x.md",
+    ):
         assert play.person.run("fork", "--set", wrong).code == 2, wrong
     assert play.person.run("fork", "--from-step", "99").code == 2
     assert play.person.run("fork", "--set", "answer=a", "--set", "answer=b").code == 2

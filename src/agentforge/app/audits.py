@@ -172,15 +172,15 @@ def audit_task(task: OpenTask, lines: int | None = None) -> Audit:
     )
 
 
-def keep_audit(task: OpenTask, text: str, suffix: str, place: Path | None = None) -> Path:
+def keep_audit(task: OpenTask, data: bytes, suffix: str, place: Path | None = None) -> Path:
     """Writes a report where the reports of a project are kept, or where a person wants it."""
     if place is None:
         place = task.site.project.audit(task.task_id, suffix)
-        write_atomic(place, text.encode())
+        write_atomic(place, data)
         return place
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(text.encode())
+        place.write_bytes(data)
     except OSError as error:
         raise UsageError(f"{place} cannot be written: {error.strerror}.") from None
     return place

@@ -9,6 +9,7 @@ from agentforge.app.notifying import announce
 from agentforge.app.ports import UNWATCHED, Ask, Messages, Watcher, no_messages
 from agentforge.app.remote import drive_remotely
 from agentforge.app.tasks import OpenTask
+from agentforge.app.tracing import telling_collector
 from agentforge.core.errors import UserError
 from agentforge.core.events import Event
 from agentforge.core.inputs import ChangeModel
@@ -81,17 +82,20 @@ def _drive_once(
     *,
     detach: bool = False,
 ) -> State:
-    if read_engine(task.files).engine == "temporal":
-        return drive_remotely(task, watcher, messages, permissions)
-
     def listener(_: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
         watcher.happened(events, state)
 
     def progress(text: str) -> None:
         watcher.notice(f"  {text}", "quiet")
 
+    if read_engine(task.files).engine == "temporal":
+        with telling_collector(task, progress):
+            return drive_remotely(task, watcher, messages, permissions)
     before = task.state
-    with open_driver(task, listener=listener, progress=progress) as driver:
+    with (
+        telling_collector(task, progress),
+        open_driver(task, listener=listener, progress=progress) as driver,
+    ):
         for key, message in messages(task.state, task.journal.length):
             driver.tell(key, message)
         if permissions is not None:

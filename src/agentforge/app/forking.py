@@ -7,8 +7,8 @@ more. What came before was paid there: the fork's bill begins with its own steps
 
 import json
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from agentforge.core.events import (
     event_to_json,
 )
 from agentforge.core.inputs import Fork
+from agentforge.core.pipeline import TIERS
 from agentforge.core.reply import Json
 from agentforge.sandbox.worktree import Workspace
 from agentforge.store.layout import TaskFiles
@@ -47,7 +48,7 @@ from agentforge.store.user.start_permissions import permissions_file, write_perm
 from agentforge.system.canon import digest
 from agentforge.system.files import create_exclusive
 
-CHANGES = ("model", "prompt", "answer")
+CHANGES = ("model", *(f"tier.{tier}" for tier in TIERS), "prompt", "answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class Changes:
     """What is different from the fork on."""
 
     model: str = ""
+    tiers: Mapping[str, str] = field(default_factory=dict)
+    """A model for one kind of work each."""
     prompt: Path | None = None
     """A file with the words that the role of the stage under way is told instead."""
     answer: str = ""
@@ -81,9 +84,10 @@ def fork(task: OpenTask, from_step: int | None = None, changes: Changes | None =
     cut = _at_question(task, lines, from_step) if changes.answer else _at_step(task, lines, from_step)
     # What could be refused is looked at first: a fork that cannot run is none.
     words = _read(changes.prompt) if changes.prompt else ""
-    model = model_change(task, changes.model, lambda _: None) if changes.model else None
+    wanted = ({"": changes.model} if changes.model else {}) | dict(changes.tiers)
+    models = [model_change(task, spec, lambda _: None, tier) for tier, spec in wanted.items()]
     files, forked = _record(task, cut, words)
-    if model is not None:
+    for model in models:
         change_model(forked, model)
     if changes.answer:
         answer(forked, cut.question, changes.answer)

@@ -8,9 +8,9 @@ from agentforge.app.driver import open_driver
 from agentforge.app.messages import person, resume_where_halted
 from agentforge.app.ports import Messages
 from agentforge.app.preflight import check_models
-from agentforge.app.settings import read_settings
+from agentforge.app.settings import read_settings, with_tier
 from agentforge.app.tasks import OpenTask
-from agentforge.app.world import suggested_for
+from agentforge.app.world import settings_of, suggested_for
 from agentforge.catalog.modes import mode_named
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import ChangeModel, ChangeWait, Message
@@ -18,12 +18,17 @@ from agentforge.core.state import State
 from agentforge.store.user.consents import consent, consented
 
 
-def model_change(task: OpenTask, spec: str, notice: Callable[[str], None]) -> ChangeModel:
-    """The change as a message, if the model can be used for this task. Who names a model agrees to it: a
-    record that came from elsewhere is not asked about again.
+def model_change(task: OpenTask, spec: str, notice: Callable[[str], None], tier: str = "") -> ChangeModel:
+    """The change as a message, if the model can be used for this task; with `tier` for that kind of work
+    alone. Who names a model agrees to it: a record that came from elsewhere is not asked about again.
     """
     site, state = task.site, task.state
-    settings = read_settings(site.git, state.base_commit, model=spec, sandbox=state.sandbox, budget_usd=None)
+    if tier:
+        settings = with_tier(settings_of(site, state), tier, spec)
+    else:
+        settings = read_settings(
+            site.git, state.base_commit, model=spec, sandbox=state.sandbox, budget_usd=None
+        )
     answering = Answering.of(site.home, settings, local_only=mode_named(state.pipeline.mode).local_only)
     answering.check()
     price = answering.price(spec)
@@ -36,7 +41,7 @@ def model_change(task: OpenTask, spec: str, notice: Callable[[str], None]) -> Ch
     asked = suggested_for(site, state, settings)
     if asked is not None and not consented(site.home, project_of(site), asked.digest):
         consent(site.home, project_of(site), asked.digest, site.clock())
-    return ChangeModel(spec, person(), price)
+    return ChangeModel(spec, person(), price, tier)
 
 
 def resume_with(change: ChangeModel | None, *, no_wait: bool = False) -> Messages:

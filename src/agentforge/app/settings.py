@@ -4,7 +4,7 @@ environment.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from agentforge.catalog.contracts import Contract, compile_contract, problems
 from agentforge.catalog.faults import placed
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
+from agentforge.core.pipeline import TIERS
 from agentforge.core.values import Budget, QuestionRule
 from agentforge.languages.values import VERSION
 from agentforge.models.known.providers import Provider, known
-from agentforge.models.known.tiers import Tiers, read_tiers
+from agentforge.models.known.tiers import Tiers, check_spec, is_tier, read_tiers
 from agentforge.sandbox.network.destinations import Destination, destinations
 from agentforge.sandbox.walls.container import ContainerSpec
 from agentforge.store.layout import Home
@@ -38,7 +39,7 @@ from agentforge.tools.roots import Root, read_roots
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
 USER_KEYS = (
     *("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python"),
-    *("keep", "notify", "max_wait", "questions"),
+    *("keep", "notify", "max_wait", "questions", "otel"),
 )
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
@@ -93,6 +94,8 @@ class Own:
     """How long a provider whose quota is used up is waited for, before the person is asked."""
     questions: Mapping[str, Any] = field(default_factory=dict)
     """How long questions wait for an answer, and what happens then; also by pipeline."""
+    otel: Mapping[str, Any] = field(default_factory=dict)
+    """The collector that is told what tasks do."""
 
     def question_rule(self, pipeline: str) -> QuestionRule:
         """What is said of the questions of a pipeline: its own rule, key by key, before that of all."""
@@ -156,6 +159,14 @@ def read_settings(
         suggestion=suggested(tiers, providers),
         usual=usual,
     )
+
+
+def with_tier(settings: Settings, tier: str, spec: str) -> Settings:
+    """The settings with another model for one kind of work."""
+    if not is_tier(tier):
+        raise UsageError(f"There is no tier {tier!r}; there are {', '.join(TIERS)}.")
+    check_spec(spec, f"tier.{tier}", settings.providers)
+    return replace(settings, tiers=settings.tiers.with_model(tier, spec, "a person"))
 
 
 def tiers_or_usual(
@@ -318,5 +329,6 @@ def _read_own(path: Path) -> tuple[dict[str, Any], Own]:
         theirs.get("notify", {}),
         Own().max_wait_s if "max_wait" not in theirs else parse_duration(theirs["max_wait"]) or 0,
         theirs.get("questions", {}),
+        theirs.get("otel", {}),
     )
     return shared, own

@@ -10,7 +10,7 @@ from agentforge.activities.task_permissions import permissions_of, project_of, r
 from agentforge.activities.world import ModelQuestion, World
 from agentforge.app.answering import TIERED
 from agentforge.app.neighbours import OtherTasks
-from agentforge.app.settings import Settings, read_settings
+from agentforge.app.settings import Settings, read_settings, with_tier
 from agentforge.app.suggestions import Suggestion, suggestion_of
 from agentforge.catalog.load import ResolvedPipeline
 from agentforge.core.state import State
@@ -32,6 +32,8 @@ def settings_of(site: Site, state: State) -> Settings:
     """
     model = None if state.model == TIERED else state.model
     found = read_settings(site.git, state.base_commit, model=model, sandbox=state.sandbox, budget_usd=None)
+    for tier, spec in state.tier_models:
+        found = with_tier(found, tier, spec)
     return replace(found, suggestion=suggested_for(site, state, found))
 
 

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from agentforge.catalog.completed import WholeFile, completed
 from agentforge.catalog.contracts import Contract, compile_contract, problems
+from agentforge.catalog.debated import STAGES, Debated, with_debate
 from agentforge.catalog.demands import lost, lost_proof, too_free
 from agentforge.catalog.dialect import without_effect
 from agentforge.catalog.ends import Ends, cut, required_from_outside, shown_what_is_required
@@ -203,7 +204,12 @@ class Catalog:
         return role_from_json(self.document("agents", name))
 
     def resolve(
-        self, pipeline: str, lane: str | None = None, mode: str = USUAL, ends: Ends = WHOLE_LINE
+        self,
+        pipeline: str,
+        lane: str | None = None,
+        mode: str = USUAL,
+        ends: Ends = WHOLE_LINE,
+        debate: Debated = "named",
     ) -> ResolvedPipeline:
         """One lane of a pipeline, with those it can rise to, checked as a whole, and cut to the ends that a
         person named. Without a lane it is the whole line.
@@ -211,15 +217,19 @@ class Catalog:
         way = mode_named(mode)
         template = self.document("pipelines", pipeline)["pipeline"]
         try:
-            lines = [self._line(template, name, way.adds, ends) for name in climb(template, lane)]
+            first, *above = climb(template, lane)
+            lines = [
+                self._line(template, first, way.adds, ends, debate),
+                *(self._line(template, name, way.adds, ends, "below") for name in above),
+            ]
         except UsageError as error:
             raise placed(error, self._texts("pipelines", pipeline)) from None
         for line in lines:
             if refused := read_only_problem(line, pipeline, way):
                 raise refused
-        first, *higher = (line.pipeline(template, way) for line in lines)
-        for below, above in pairwise(map(pipeline_from_json, (first, *higher))):
-            if wrong := rise_problem(below, above):
+        own, *higher = (line.pipeline(template, way) for line in lines)
+        for below, over in pairwise(map(pipeline_from_json, (own, *higher))):
+            if wrong := rise_problem(below, over):
                 raise placed(
                     UsageError(f"{self._source('pipelines', pipeline)}: {wrong}."),
                     self._texts("pipelines", pipeline),
@@ -229,7 +239,7 @@ class Catalog:
             for stage, texts in line.review_prompts().items():
                 reviews.setdefault(stage, {}).update(texts)
         resolved = {
-            "pipeline": first,
+            "pipeline": own,
             "higher": higher,
             "roles": {name: self.document("agents", name) for line in lines for name in line.roles},
             "contracts": {
@@ -241,15 +251,15 @@ class Catalog:
             "review_prompts": reviews,
             "wording": dict(packaged_wording()),
         }
-        own = {
+        tools = {
             name
             for line in lines
             for role in line.roles.values()
             for name in role.allowed
             if ("tools", name) in self.overrides
         }
-        if own:  # a task without such tools keeps what it always kept
-            resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
+        if tools:  # a task without such tools keeps what it always kept
+            resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(tools)}
         return ResolvedPipeline(resolved)
 
     def stage_called(self, name: str) -> str:
@@ -266,7 +276,12 @@ class Catalog:
         return [self._stage(entry, f"{source}: {entry['name']}") for entry in entries_of(template, lane)]
 
     def _line(
-        self, template: Mapping[str, Any], lane: str, adds: str | None = None, ends: Ends = WHOLE_LINE
+        self,
+        template: Mapping[str, Any],
+        lane: str,
+        adds: str | None = None,
+        ends: Ends = WHOLE_LINE,
+        debate: Debated = "named",
     ) -> Line:
         """One lane with everything its stages name, or a `UsageError` that says what cannot work."""
         source = f"{self._source('pipelines', template['name'])}: lane {lane}"
@@ -281,7 +296,10 @@ class Catalog:
         wrong = wrong or self._lost_proof(template["name"], lane, own) or self._unjudged(line)
         if wrong:
             raise UsageError(f"{source}: {wrong[0]}.")
-        return line if ends in (usual, WHOLE_LINE) else self._cut(template, lane, own, ends, adds)
+        whole = ends in (usual, WHOLE_LINE)
+        if whole and debate == "named":
+            return line
+        return self._cut(template, lane, own, usual if whole else ends, adds, debate)
 
     def _unjudged(self, line: Line) -> list[str]:
         rules = {name: self.document("contracts", name).get("validation") or [] for name in line.contracts()}
@@ -289,14 +307,27 @@ class Catalog:
         return [*unjudged_rules(line, rules, own)]
 
     def _cut(
-        self, template: Mapping[str, Any], lane: str, own: list[Document], ends: Ends, adds: str | None
+        self,
+        template: Mapping[str, Any],
+        lane: str,
+        own: list[Document],
+        ends: Ends,
+        adds: str | None,
+        debate: Debated = "named",
     ) -> Line:
         source = f"{self._source('pipelines', template['name'])}: lane {lane}"
         own = [shown_what_is_required(template, stage) for stage in own]
         part = cut(template, own, ends, lambda: self._stage({"name": ENTRY}, source), self._part)
         added = None if adds is None else self._stage({"name": adds}, f"{source}: {adds}")
         stages = part.stages if added is None else with_added(part.stages, added, self._part)
-        stages = passed_on(stages, self._part)
+        held = with_debate(
+            stages,
+            debate,
+            lambda: [self._stage({"name": name}, f"{source}: {name}") for name in STAGES],
+            self._part,
+            template["name"],
+        )
+        stages = passed_on(held, self._part)
         roles = {name: self.role(name) for stage in stages for name in roles_named(stage)}
         whole = tuple(with_panel(stage, roles, f"{source}: {stage['name']}", self._part) for stage in stages)
         rises = template.get("lanes", {}).get(lane, {}).get("rises")

@@ -253,6 +253,8 @@ class ModelChanged:
     by: str
     price: Price | None = None
     """What a call may cost from here on; None: nobody knows."""
+    tier: str = ""
+    """The kind of work that it is for; empty: for everything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
-from agentforge.core.values import Amount, OfRun
+from agentforge.core.values import Amount, OfRun, TierPrice
 
 
 def replay(events: tuple[Event, ...] | list[Event]) -> State:
@@ -105,8 +105,12 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
             return replace(state, depends=False, found=found or state.found)
         case WaitLimitChanged(max_wait_s):
             return replace(state, max_wait_s=max_wait_s)
-        case ModelChanged(model, _, price):
-            return replace(state, model=model, price=price, prices=())
+        case ModelChanged(model, _, price, ""):
+            return replace(state, model=model, price=price, prices=(), tier_models=())
+        case ModelChanged(model, _, price, tier):
+            models = {**dict(state.tier_models), tier: model}
+            prices = (*(each for each in state.prices if each.tier != tier), TierPrice(tier, price))
+            return replace(state, tier_models=tuple(models.items()), prices=prices)
         case TaskForked():
             return _forked(state, event)
         case DefectNoted(note):

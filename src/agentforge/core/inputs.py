@@ -333,6 +333,8 @@ class ChangeModel:
     by: str
     price: Price | None = None
     """What a call may cost; None: nobody knows."""
+    tier: str = ""
+    """The kind of work that it is for; empty: for everything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,10 +160,11 @@ def _change_model(decisions: Decisions, given: ChangeModel) -> str:
     state = decisions.state
     if not state.task_id or state.status == "completed":
         raise StateInvalid("state_invalid: there is no work left that another model could do.")
-    if given.model == state.model:
-        return f"the model is {given.model} already"
-    decisions.tell(ModelChanged(given.model, given.by, given.price))
-    return f"the model is {given.model} from here on"
+    work = f" for {given.tier}" if given.tier else ""
+    if given.model == (dict(state.tier_models).get(given.tier) if given.tier else state.model):
+        return f"the model{work} is {given.model} already"
+    decisions.tell(ModelChanged(given.model, given.by, given.price, given.tier))
+    return f"the model{work} is {given.model} from here on"
 
 
 def _extend(decisions: Decisions, given: Extend) -> str:
@@ -214,7 +215,8 @@ def _go_on_with(decisions: Decisions, escalation: Escalation, answer: str) -> st
         return "resumed: a person allowed it, and the gate judges again"
     review = escalation.kind == "review"
     asked = state.find(escalation.run)
-    if (escalation.run in ("", WORKER)) and state.panel and not review:
+    reads = state.beside(WORKER, heard=False) or state.hears(WORKER)
+    if (escalation.run in ("", WORKER)) and reads and not review:
         return "resumed: the panel reads on"
     own = decisions.of(asked.id if asked is not None else WORKER)
     return _reopen(own, _what_to_tell(escalation, answer), review=review)
@@ -225,6 +227,8 @@ def _go_on_all(decisions: Decisions) -> str:
     for run in decisions.state.panel:
         if run.point != "handed_in":
             _reopen(decisions.of(run.id), ())
+    if decisions.state.hears(WORKER):
+        return "resumed: others are heard first"
     run = decisions.state.run_of(WORKER)
     if asked := present(decisions.of(WORKER)):
         return asked

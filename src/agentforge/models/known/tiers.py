@@ -10,7 +10,7 @@ one.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeGuard, TypeVar
 
@@ -46,6 +46,15 @@ class Tiers:
         left = {tier: tuple(spec for spec in specs if allowed(spec)) for tier, specs in self.models.items()}
         return _with_borrowed(left, self.source, self.delivery)
 
+    def with_model(self, tier: Tier, spec: str, source: str) -> "Tiers":
+        """The tiers with this model alone for one of them; those that borrow keep what they have."""
+        return replace(
+            self,
+            models=_frozen({**self.models, tier: (spec,)}),
+            source=_frozen({**self.source, tier: source}),
+            lender=_frozen({other: lender for other, lender in self.lender.items() if other != tier}),
+        )
+
 
 def single(spec: str, source: str = "--model") -> Tiers:
     """Tiers that use one model for everything."""
@@ -72,7 +81,7 @@ def read_tiers(
     modes: Mapping[Tier, DeliveryMode] = _frozen({tier: delivery.get(tier, _live()) for tier in TIERS})
     if model is not None:
         spec, source = model
-        _check(spec, source, providers)
+        check_spec(spec, source, providers)
         given = single(spec, source)
         return Tiers(given.models, given.source, modes)
     found: dict[Tier, tuple[str, ...]] = {}
@@ -132,15 +141,16 @@ def _lists(
     lists: dict[Tier, tuple[str, ...]] = {}
     for tier, specs in document.get("tiers", {}).items():
         for spec in specs:
-            _check(spec, f"{source}: tiers.{tier}", providers)
+            check_spec(spec, f"{source}: tiers.{tier}", providers)
         lists[tier] = tuple(dict.fromkeys(specs))
     if (usual := document.get("model")) is not None:
-        _check(usual, f"{source}: model", providers)
+        check_spec(usual, f"{source}: model", providers)
         lists = {tier: lists.get(tier, (usual,)) for tier in TIERS}
     return lists
 
 
-def _check(spec: str, source: str, providers: Collection[str]) -> None:
+def check_spec(spec: str, source: str, providers: Collection[str]) -> None:
+    """Refuses what is no model, or one of a provider that nobody knows."""
     provider, model = split(spec)
     if not provider or not model.strip() or not spec.isprintable():
         raise UsageError(

@@ -18,6 +18,8 @@ from agentforge.surfaces.cli.streams import OutputLost, give_up_output
 
 _SIGNALLED = 128
 """Added to the number of a signal, as shells do: 130 after Ctrl-C."""
+_STATUS_BROKEN, _STATUS_USAGE = 3, 64
+"""Of `phase status` alone, whose other exit codes scripts of the wild read."""
 _HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
@@ -36,7 +38,11 @@ COMMANDS = {
     "test": LazyCommand(f"{_HERE}.start:test", "Write the tests of a specification; change nothing else"),
     "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
     "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
+    "debate": LazyCommand(f"{_HERE}.start:debate", "Have a question argued from three sides, and decided"),
     "fix": LazyCommand(f"{_HERE}.start:fix", "Fix one violation that a check has found"),
+    "phase": LazyCommand(
+        f"{_HERE}.phase:phase", "Lead an objective through ten phases whose documents are files here"
+    ),
     "check": LazyCommand(
         f"{_HERE}.check:check",
         "Check the code here: style, architecture, patterns, security and quality",
@@ -77,6 +83,9 @@ COMMANDS = {
     "audit": LazyCommand(
         f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
     ),
+    "trace": LazyCommand(
+        f"{_HERE}.trace:trace", "Show where the time of a task went, or send it to a collector"
+    ),
     "replay": LazyCommand(f"{_HERE}.replay:replay", "Play a task again with its recorded replies"),
     "fork": LazyCommand(f"{_HERE}.fork:fork", "Go on from the middle of a task with one thing changed"),
     "metrics": LazyCommand(f"{_HERE}.metrics:metrics", "Show how well your tasks go, over all repositories"),
@@ -103,6 +112,9 @@ COMMANDS = {
     "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
     "repo": LazyCommand(
         f"{_HERE}.repo:repo", "Name repositories, so that commands work on them from anywhere"
+    ),
+    "plugin": LazyCommand(
+        f"{_HERE}.plugin:plugin", "Use the ten-phase workflow in Claude Code: commands, agents and hooks"
     ),
     "clean": LazyCommand(f"{_HERE}.clean:clean", "Remove old environments and checkouts that nobody needs"),
     "completion": LazyCommand(
@@ -222,6 +234,10 @@ def _tell(failure: _Failure, words: Sequence[str]) -> int:
         }
         with contextlib.suppress(OSError, ValueError):
             print_json({"error": told})
+    if [*words[:2]] == ["phase", "status"]:  # 1 and 2 mean something else to whoever runs it
+        return {1: _STATUS_BROKEN, 2: _STATUS_USAGE, 4: _STATUS_BROKEN}.get(
+            failure.exit_code, failure.exit_code
+        )
     return failure.exit_code
 
 

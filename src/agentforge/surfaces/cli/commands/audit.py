@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Examples:
   agentforge audit task-20300131-add-a-version-flag
   agentforge audit task-20300131 --format html
+  agentforge audit task-20300131 --format pdf
   agentforge audit task-20300131 --format json --output - | jq .questions
   agentforge audit task-20300131 --verify .agentforge/audit/task-20300131-add-a-version-flag.md
 
@@ -32,7 +33,7 @@ byte: --verify makes it again and names the first line that differs (exit code 1
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["md", "html", "json"]),
+    type=click.Choice(["md", "html", "pdf", "json"]),
     default="md",
     show_default=True,
     help="How the report is written.",
@@ -56,7 +57,7 @@ def audit(*, task: str | None, kind: str, output: Path | None, verify: Path | No
     Without TASK, the newest task is taken.
     """
     from agentforge.app.tasks import open_task_or_branch
-    from agentforge.surfaces.cli.printing import print_json, print_text
+    from agentforge.surfaces.cli.printing import print_bytes, print_json
 
     opened = open_task_or_branch(here(), task)
     if verify is not None:
@@ -65,11 +66,14 @@ def audit(*, task: str | None, kind: str, output: Path | None, verify: Path | No
     from agentforge.surfaces.cli.pages.audit import spell_audit
 
     made = audit_task(opened)
-    text = spell_audit(made, kind)
+    if kind == "pdf":
+        data = _printed(opened, spell_audit(made, "html"), output)
+    else:
+        data = spell_audit(made, kind).encode()
     if output == Path("-"):
-        print_text(text.removesuffix("\n"))
+        print_bytes(data)
         return 0
-    place = keep_audit(opened, text, kind, output)
+    place = keep_audit(opened, data, kind, output)
     if as_data:
         print_json(
             {
@@ -81,8 +85,23 @@ def audit(*, task: str | None, kind: str, output: Path | None, verify: Path | No
         )
     else:
         say(f"The audit of {made.task_id} is in {place}.")
-        say(f"Check it later with `agentforge audit {made.task_id} --verify {place}`.")
+        if kind != "pdf":
+            say(f"Check it later with `agentforge audit {made.task_id} --verify {place}`.")
     return 0
+
+
+def _printed(task: "OpenTask", html: str, output: Path | None) -> bytes:
+    """The report as PDF. Where that cannot be made, its HTML is written instead, and that is said."""
+    from agentforge.app.audits import keep_audit
+    from agentforge.app.printed import print_report
+    from agentforge.core.errors import Unusable
+
+    try:
+        return print_report(html)
+    except Unusable as error:
+        beside = output.with_suffix(".html") if output and output != Path("-") else None
+        place = keep_audit(task, html.encode(), "html", beside)
+        raise Unusable(f"{error.sentence} The same report is in {place}.", error.next_step) from None
 
 
 def _verify(task: "OpenTask", path: Path, *, as_data: bool) -> int:
@@ -93,11 +112,17 @@ def _verify(task: "OpenTask", path: Path, *, as_data: bool) -> int:
     from agentforge.system.bounded import read_bounded
 
     try:
-        text = read_bounded(path, _LARGEST).decode("utf-8", "replace")
+        data = read_bounded(path, _LARGEST)
     except OSError as error:
         raise UsageError(
             f"{path} cannot be read: {error.strerror}.", "Name a report that is there."
         ) from None
+    if data.startswith(b"%PDF"):
+        raise UsageError(
+            f"{path} is a PDF, which is not compared.",
+            f"`agentforge audit {task.task_id} --format html` writes the same report in a form that can be.",
+        )
+    text = data.decode("utf-8", "replace")
     mark = read_mark(text, path, task.task_id)
     again = spell_audit(audit_task(task, mark.lines), mark.format)
     line = first_difference(text, again)

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 Examples:
   agentforge fork task-20300131-add-a-version-flag --from-step 23
   agentforge fork @1 --set model=openai:NAME
+  agentforge fork @1 --set tier.reasoning=anthropic:NAME
   agentforge fork @1 --from-step 4 --set prompt=./try-harder.md
   agentforge fork @1 --set answer="round up"
 
 The new task shares the first steps and does not pay for them; the old one is not changed. `model` is who
-answers from there on, `prompt` a file with other words for the stage under way, `answer` another answer to
-the last question that was answered before."""
+answers from there on, `tier.reasoning` (or generation, summarization, classification) who does that kind of
+work, `prompt` a file with other words for the stage under way, `answer` another answer to the last question
+that was answered before."""
 )
 @task_argument
 @click.option(
@@ -68,4 +70,5 @@ def _changes(wanted: tuple[str, ...]) -> "Changes":
             raise click.BadParameter(f"{key} is there twice; choose one.", param_hint="'--set'")
         said[key] = value
     prompt = Path(said["prompt"]) if "prompt" in said else None
-    return Changes(said.get("model", ""), prompt, said.get("answer", ""))
+    tiers = {key.removeprefix("tier."): value for key, value in said.items() if key.startswith("tier.")}
+    return Changes(said.get("model", ""), tiers, prompt, said.get("answer", ""))

@@ -1,5 +1,6 @@
 """`inspect`: the steps of a task, from its journal and its pack."""
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -22,7 +23,8 @@ Examples:
   agentforge inspect task-20300131 --step 3 --show diff
   agentforge inspect task-20300131 --show state --json
 
-Steps are model calls, counted over the task. Without --step the last one is shown."""
+Steps are model calls, counted over the task. Without --step the last one is shown. At a terminal, keys lead
+to the next and previous step and to its parts; --no-walk prints and ends."""
 )
 @task_argument
 @click.option("--step", "number", type=click.IntRange(min=1), help="The step to show.")
@@ -31,25 +33,44 @@ Steps are model calls, counted over the task. Without --step the last one is sho
     type=click.Choice(["context", "reply", "tools", "diff", "gate", "state"]),
     help="Which part of the step.",
 )
+@click.option(
+    "--walk/--no-walk", default=None, help="Go from step to step by keys; on by default at a terminal."
+)
 @repo_option
 @json_option
-def inspect(*, task: str | None, number: int | None, show: str | None, as_data: bool) -> int:
+def inspect(
+    *, task: str | None, number: int | None, show: str | None, walk: bool | None, as_data: bool
+) -> int:
     """Show the steps of TASK: context, reply and state."""
     from agentforge.app.steps import mark_interrupted, pick, steps_of
     from agentforge.app.task_list import is_stopped
-    from agentforge.core.codec import encode
     from agentforge.store.site import Site
-    from agentforge.surfaces.cli.printing import print_json
+    from agentforge.surfaces.cli.flags import at_terminal
+    from agentforge.surfaces.cli.walking import walk_along
 
     site = Site.open(here())
     files = site.find(task)
     steps = steps_of(files)
     if is_stopped(files, site.read(files).state.status):
         mark_interrupted(steps)
-    if number is None and show is None:
+    if number is None and show is None and not walk:
         _list(files.task_id, steps, as_data=as_data)
         return 0
     step = pick(steps, number, files.task_id)
+    seen = at_terminal() and sys.stdout.isatty()
+    if walk and (as_data or not seen):
+        raise click.UsageError("--walk needs a terminal, and no --json.")
+    if as_data or not seen or walk is False:
+        _show(files, step, show, as_data=as_data)
+    else:
+        walk_along(steps, step, show, lambda at, part: _show(files, at, part, as_data=False))
+    return 0
+
+
+def _show(files: "TaskFiles", step: "Step", show: str | None, *, as_data: bool) -> None:
+    from agentforge.core.codec import encode
+    from agentforge.surfaces.cli.printing import print_json
+
     match show:
         case None:
             _step(files, step, as_data=as_data)
@@ -65,7 +86,6 @@ def inspect(*, task: str | None, number: int | None, show: str | None, as_data: 
             _gates(files, step, as_data=as_data)
         case _:
             print_json(encode(step.state))
-    return 0
 
 
 def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
