@@ -4,7 +4,7 @@ from tests.cheats.on_new_tests import EMPTIED, MARK, STILL, empty, knows
 from tests.cheats.stage import Cheat, code
 from tests.whole.plays import NEW_TEST, SOURCE, TEST
 
-IN_ITS_PLACE = "while it runs, something else stands in the place of `shop/price.py::net`"
+IN_ITS_PLACE = "while it runs, `shop/price.py::net`, which the change is about, is replaced"
 MESSAGE = "what it expects where a message belongs"
 
 

@@ -255,9 +255,7 @@ def _stand_ins(run: TestRun, change: TaskChange, ids: Sequence[str]) -> Iterator
     changed = {f"{path}::{name}" for path, found in change.code.items() for name in found.functions}
     for name, replaced in run.reached.replaced.items() if run.reached is not None else ():
         if (both := sorted(replaced & changed)) and any(_among(name, (identity,)) for identity in ids):
-            told = (
-                f"while it runs, something else stands in the place of `{both[0]}`, which the change is about"
-            )
+            told = f"while it runs, `{both[0]}`, which the change is about, is replaced by something else"
             yield Flag(name, told, ruling=True)
 
 
