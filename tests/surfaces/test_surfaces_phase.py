@@ -112,7 +112,7 @@ def test_status_has_the_exit_codes_that_scripts_read_and_64_for_its_own_mistakes
     assert "agentforge phase continue --repair" in refused.stderr
     mended = scene.run("phase", "continue", "--repair")
     assert mended.returncode == 0
-    assert "Mended:" in mended.stdout
+    assert "Fixed:" in mended.stdout
     assert scene.run("phase", "status").returncode == 1
 
 
