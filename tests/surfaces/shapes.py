@@ -150,6 +150,14 @@ ELSEWHERE = frozenset(
             "merge",
             "discard",
         ),
+        *(f"plugin {word}" for word in ("install", "uninstall")),
+        *(
+            f"phase {word}"
+            for word in (
+                *("start", "brainstorm", "research", "design", "plan", "test", "build", "validate", "review"),
+                *("learn", "continue", "status", "save", "debate", "check"),
+            )
+        ),
         *(
             "repo add",
             "repo list",

@@ -15,7 +15,7 @@ from agentforge.gates.debate_documents import AcceptedRisk, KillSwitch, read_lev
 from agentforge.phases.tree import KNOWLEDGE, WorkflowTree
 
 _DECISION = re.compile(r"D[A-Z]*0*(\d+)\b\s*[:.\u2013\u2014-]?\s*(.*)", re.DOTALL)
-_FIELD = re.compile(r"(?m)^[ \t]*[-*]?[ \t]*\*\*([A-Za-z -]+?):?\*\*:?[ \t]*(.*)$")
+_FIELD = re.compile(r"(?m)^[ \t]*(?:[-*][ \t]+)?\*\*([A-Za-z -]+):?\*\*:?[ \t]*(.*)$")
 LEVEL_NAMES = ("", "Low", "Medium", "High")
 HIGH_SCORE, MEDIUM_SCORE = 6, 3
 

@@ -150,7 +150,7 @@ def read_state(text: str) -> WorkflowState:
     started = _text(found, "started_at")
     hours = metadata.get("actual_hours")
     return WorkflowState(
-        workflow_id=_text(found, "workflow_id") or _derived_id(started),
+        workflow_id=_name(_text(found, "workflow_id")) or _derived_id(started),
         objective=_text(found, "objective") or str(context.get("feature") or ""),
         phase=phase,
         phase_status=_choice(_STATUS_WORDS.get(status, status), get_args(PhaseStatus)) or "in_progress",
@@ -159,7 +159,7 @@ def read_state(text: str) -> WorkflowState:
         phase_started_at=_text(found, "phase_started_at") or started,
         completed_at=_text(found, "completed_at"),
         completed_phases=_phases(found.get("completed_phases"), phase),
-        debate_id=_debate_id(_text(found, "debate_id")),
+        debate_id=_name(_text(found, "debate_id")),
         debate_phase=_text(found, "debate_phase"),
         debate_status=_choice(_text(found, "debate_status"), get_args(DebateStatus)) or "none",
         debate_gate_passed=found.get("debate_gate_passed") is True,
@@ -360,8 +360,8 @@ def _phases(value: YamlValue, current: PhaseId) -> tuple[PhaseId, ...]:
     return PHASES[: PHASES.index(current)]
 
 
-def _debate_id(text: str) -> str:
-    """A debate's name, which is a directory's: anything else is none."""
+def _name(text: str) -> str:
+    """The name of a workflow or a debate, which is that of a file: anything else is none."""
     return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", text) else ""
 
 

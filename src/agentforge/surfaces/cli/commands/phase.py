@@ -1,6 +1,7 @@
 """`phase`: the ten-phase workflow whose state is files of the checkout, the one group that writes there."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from agentforge.app.phasing import Checkout, Flag, PhaseResult
     from agentforge.app.tasks import OpenTask
     from agentforge.core.state import State
+    from agentforge.phases.state import WorkflowState
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -371,7 +373,11 @@ def _checkout() -> "Checkout":
     from agentforge.app.phasing import Checkout
     from agentforge.app.under_ao import fetch_role_files, tell_ao
 
-    checkout = Checkout.open(here(), tell_ao)
+    def on_change(_top: Path, state: "WorkflowState") -> None:
+        if note := tell_ao(state, os.environ):
+            say(note, err=True)
+
+    checkout = Checkout.open(here(), on_change)
     for each in fetch_role_files(checkout.top, os.environ):
         say(f"{each.name} was fetched from the session {each.session}.", err=True)
     return checkout
