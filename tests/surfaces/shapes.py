@@ -140,6 +140,7 @@ ELSEWHERE = frozenset(
             "test",
             "review",
             "document",
+            "debate",
             "fix",
             "resolve",
             "approve",
