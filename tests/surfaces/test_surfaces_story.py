@@ -206,7 +206,7 @@ def test_context_explains_every_block_of_a_step_and_what_a_cache_can_reuse(story
     assert reuse == sorted(reuse, reverse=True)  # an unbroken beginning
     page = scene.run("context", scene.task, "--step", "2").stdout
     assert "\x1b" not in page
-    assert "the outlines of what has to be submitted (from: catalogue)" in page
+    assert "the outlines of what has to be submitted (from: catalogue; task)" in page
     assert "which step 1 began with" in page
     whole = scene.run("context", scene.task, "--step", "2", "--text").stdout
     assert "A person answered: world" in whole

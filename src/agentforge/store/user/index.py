@@ -76,6 +76,11 @@ class Index(SqliteFile):
         repo = str(git.top)
         self._save([row_of(repo, journal, info, Repositories({repo: git}))], [])
 
+    def repos(self) -> list[str]:
+        """Every checkout that has tasks here, by its path."""
+        asked = "SELECT DISTINCT repo FROM tasks ORDER BY repo"
+        return self._try(lambda database: [name for (name,) in database.execute(asked)]) or []
+
     def rows(self, repo: Path | None = None, also: Iterable[Path] = ()) -> list[TaskRow]:
         """The tasks of a checkout, or of every checkout that is known and of those in `also`, newest first.
         Each row is as fresh as its journal.

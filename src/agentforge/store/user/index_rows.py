@@ -43,6 +43,11 @@ class Repositories:
         return self._known[repo]
 
 
+def fresh_row(repo: str, journal: Journal) -> TaskRow:
+    """The row of a task that is open, as fresh as what was read of its journal."""
+    return row_of(repo, journal, journal.files.journal.lstat(), Repositories())
+
+
 def read_row(repo: str, files: TaskFiles, info: os.stat_result, repositories: Repositories) -> TaskRow:
     """The row of a task whose journal is still to be read; one that cannot be is a row, too."""
     try:
