@@ -9,6 +9,7 @@ from pathlib import Path
 from agentforge import __version__
 from bench.checks import measure_checks
 from bench.commands import Command, measure_commands
+from bench.dashboards import measure_dashboard
 from bench.hands import Compared, measure_patch, measure_search, measure_walls
 from bench.logs import measure_log
 from bench.maps import measure_maps
@@ -64,6 +65,7 @@ def main() -> None:
         maps = list(measure_maps(place / "maps"))
         checks = list(measure_checks(place / "checks"))
         log = list(measure_log(place))
+        dashboard = list(measure_dashboard(place / "dashboard"))
     tables = {
         "the engine alone": list(_alone(alone)),
         "time per step": list(_time(windows)),
@@ -80,6 +82,7 @@ def main() -> None:
         "a ranked map": maps,
         "checks on a large tree": checks,
         "the log of effects": log,
+        "the dashboard": dashboard,
         "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
         "a model call": [
             Row(each.name, "against the bare client", each.times, "x", each.goal)

@@ -8,7 +8,7 @@ import pytest
 
 from agentforge.app.debating import DebateQuestion, plan_of, run_debate
 from agentforge.app.starting import StartOptions
-from agentforge.core.errors import UsageError, Waiting
+from agentforge.core.errors import Unanswered, UsageError
 from agentforge.gates.debate import judge_debate
 from tests.whole.checkouts import Person, make_repository
 from tests.whole.debates import OPTIONS, QUESTION, argued, decided
@@ -43,7 +43,7 @@ def test_a_debate_that_waits_for_a_person_says_for_what_and_goes_on_from_there(g
     first, *rest = argued()
     stuck = {"stage": "debate", "role": "advocate", "reply": {"actions": [asks]}}
     garden.scripted(stuck, first, *rest, decided())
-    with pytest.raises(Waiting, match="Who pays for the servers") as waiting:
+    with pytest.raises(Unanswered, match="Who pays for the servers") as waiting:
         run(garden)
     assert waiting.value.exit_code == 3
     task = garden.only_task()

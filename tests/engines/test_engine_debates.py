@@ -69,7 +69,8 @@ def test_killed_at_every_effect_a_debate_ends_the_same_and_nobody_is_asked_twice
     debate_site: Reference, tmp_path: Path, engine: Engine
 ) -> None:
     scene, order, lost = debate_site.copy(tmp_path, moment="create"), effects(debate_site), 0
-    ways: list[When] = [*telling(("after", "torn", "before"), 1)]
+    every: tuple[When, ...] = ("after", "torn", "before")
+    ways = telling(every, 1)
     with engine.drivers(scene) as drivers:
         for number, key in enumerate(order):
             for way in ways:

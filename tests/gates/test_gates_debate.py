@@ -69,6 +69,8 @@ def test_a_final_decision_without_its_heading_is_a_section_that_is_missing() -> 
         ("JWT with refresh tokens? Or server sessions?", "question"),
         ("We will use carrier pigeons.", "none of the options"),
         ("TBD", "leaves it open"),
+        ("We reject JWT with refresh tokens.", "none of the options"),
+        ("A decision is needed.", "none of the options"),
         ("No decision yet: JWT with refresh tokens or server sessions.", "leaves it open"),
     ],
 )
@@ -77,6 +79,21 @@ def test_an_unclear_decision_says_why(decision: str, why: str) -> None:
     verdict = judge_debate({**FILES, "synthesis.md": SYNTHESIS.replace(said, decision)})
     assert why in verdict.decision_unclear
     assert not verdict.complete
+
+
+def test_an_option_of_one_letter_is_not_named_by_an_article() -> None:
+    plan = PLAN.replace("**JWT with refresh tokens**", "**A**").replace("**Server sessions**", "**B**")
+    said = "JWT with refresh tokens. It is stateless"
+    for words, clear in (("A table is nice. It is stateless", False), ("Option A. It is stateless", True)):
+        texts = {**FILES, "debate-plan.md": plan, "synthesis.md": SYNTHESIS.replace(said, words)}
+        assert judge_debate(texts).complete is clear, words
+
+
+def test_long_lines_of_nothing_are_judged_at_once() -> None:
+    for piece in (" ", "\n", "[", "|", "- ", "**", "#", "a.", "`", "<!--", "> "):
+        filler = piece * (30_000 // len(piece))
+        texts = {**FILES, "synthesis.md": f"{SYNTHESIS}\n{filler}", "debate-plan.md": f"{PLAN}\n{filler}"}
+        assert judge_debate(texts).missing == ()
 
 
 def test_a_plan_without_options_leaves_nothing_to_decide() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentforge.activities.debating import plan_text
 from agentforge.catalog.contracts import in_order, problems
 from agentforge.catalog.debates import debate_rules
 from agentforge.catalog.load import Catalog
@@ -14,7 +15,7 @@ from agentforge.core.reply import Json
 from agentforge.documents.outline import outline
 from agentforge.gates.debate import judge_debate
 from agentforge.gates.debate_documents import read_synthesis
-from agentforge.gates.debate_spelling import debate_texts, field_of, spell_document, spell_plan
+from agentforge.gates.debate_spelling import debate_texts, field_of, spell_document
 from agentforge.gates.finals import decision_constraint
 from agentforge.gates.predicates import ARTIFACT_RULES
 from agentforge.gates.subject import Subject
@@ -35,7 +36,7 @@ CONTRACTS = {
 
 def _files(plan: dict[str, Any] = PLAN, **changed: dict[str, Any]) -> dict[str, str]:
     said = {role: {**document, **changed.get(role, {})} for role, document in SAID.items()}
-    return debate_texts(spell_plan(plan, "debate-1"), said)
+    return debate_texts(plan_text(plan, "debate-1"), said)
 
 
 def test_what_the_contracts_take_passes_the_gate_without_a_warning() -> None:
@@ -160,15 +161,15 @@ def test_no_word_of_a_model_becomes_a_heading_or_hides_one(role: str) -> None:
 @tries(60)
 @given(st.text(min_size=1, max_size=80))
 def test_any_text_in_a_plan_leaves_its_sections_and_its_options(text: str) -> None:
-    plan = {
+    plan: dict[str, Any] = {
         "objective": text,
         "options": [{"name": f"way {number} x", "description": text} for number in range(3)],
         "context": text,
         "constraints": [text],
     }
-    spelled = spell_plan(plan, "debate-1")
+    spelled = plan_text(plan, "debate-1")
     titles = [section.title for section in outline(spelled) if section.level == 2]
-    assert titles == [*RULES.plan.sections]
+    assert titles == ["Objective", "Options Under Consideration", "Context", *[*RULES.plan.sections][2:]]
     found = judge_debate({RULES.plan.name: spelled}).options
     assert [option.name for option in found] == ["way 0 x", "way 1 x", "way 2 x"]
 
@@ -182,9 +183,7 @@ def test_a_decision_is_a_constraint_and_none_is_none() -> None:
 
 
 def test_the_plan_says_what_each_role_is_asked_and_when_it_is_over() -> None:
-    spelled = spell_plan(
-        {**PLAN, "context": "Ten million rows", "constraints": ["no new server"]}, "d-1", "spec"
-    )
-    assert spelled.startswith("---\ndebate_id: d-1\nphase: spec\n")
+    spelled = plan_text({**PLAN, "context": "Ten million rows", "constraints": ["no new server"]}, "d-1")
+    assert spelled.startswith("---\ndebate_id: d-1\nphase: debate\n")
     for words in (QUESTION, "Ten million rows", "no new server", "### skeptic", "`synthesis.md`"):
         assert words in spelled

@@ -136,6 +136,14 @@ def test_four_dialects_are_read_and_one_is_written(text: str, phase: str, status
     assert read_state(written).phase == phase
 
 
+def test_names_in_the_state_that_lead_elsewhere_are_none() -> None:
+    for name in ("../../x", "/etc/passwd", "a/b", ".", "-x"):
+        state = read_state(
+            f"---\nphase: init\nstarted_at: 2030-01-31\nworkflow_id: {name}\ndebate_id: {name}\n---\n"
+        )
+        assert (state.workflow_id, state.debate_id) == ("forge-20300131-000000", "")
+
+
 def test_a_phase_without_its_documents_cannot_complete_and_says_what_is_missing() -> None:
     for phase in PHASES[1:]:
         desk = _begun(*PHASES[1 : PHASES.index(phase) + 1])
@@ -377,7 +385,7 @@ def test_broken_front_matter_is_mended_only_when_asked_and_what_was_there_is_kep
     assert mended.phase == "research"
     assert "mine" in tree.written[STATE]
     assert broken in tree.written.values()
-    assert any("Mended" in note for note in tree.notes)
+    assert any("Fixed" in note for note in tree.notes)
     desk.files |= tree.written
     assert desk.do(advance.resume).action == "waits_for_work"
 

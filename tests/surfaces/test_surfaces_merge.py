@@ -51,7 +51,7 @@ class Delivered:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory, environments: Path) -> Delivered:
-    scene = make_scene(tmp_path_factory.mktemp("merge"), FILES, environments)
+    scene = make_scene(tmp_path_factory.mktemp("merge"), FILES)
     model = scene.script(("patch", PATCH), ("review", REVIEW))
     done = scene.run("start", "Greet the world by default", "--lane", "hotfix", "--model", model)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -191,7 +191,7 @@ def test_trees_are_listed_with_owner_size_and_age(delivered: Delivered) -> None:
 def test_discard_keeps_every_commit_and_edit_of_a_person_and_removes_the_rest(
     tmp_path: Path, environments: Path
 ) -> None:
-    scene = make_scene(tmp_path / "one", FILES, environments)
+    scene = make_scene(tmp_path / "one", FILES)
     model = scene.script(("patch", QUESTION))
     start = ("start", "Greet\x1b[31m the world", "--lane", "hotfix", "--model", model)
     assert scene.run(*start).returncode == 3

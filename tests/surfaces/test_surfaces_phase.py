@@ -92,7 +92,7 @@ def test_ten_phases_with_a_debate_by_hand_through_the_command(scene: Scene) -> N
     assert any(path.startswith(".claude/forge/archive/workflow-forge-") for path in files)
     assert _elsewhere(files) == before
     assert scene.git("rev-parse", "HEAD") == head
-    assert "PROJ-1" not in files[STATE] or "issue" in files[STATE]
+    assert "issue: PROJ-1\n" in files[STATE]
 
 
 def test_status_has_the_exit_codes_that_scripts_read_and_64_for_its_own_mistakes(scene: Scene) -> None:
@@ -112,7 +112,7 @@ def test_status_has_the_exit_codes_that_scripts_read_and_64_for_its_own_mistakes
     assert "agentforge phase continue --repair" in refused.stderr
     mended = scene.run("phase", "continue", "--repair")
     assert mended.returncode == 0
-    assert "Mended:" in mended.stdout
+    assert "Fixed:" in mended.stdout
     assert scene.run("phase", "status").returncode == 1
 
 

@@ -18,6 +18,7 @@ from tests.surfaces.scene import CODE, COMMAND, QUESTION, Scene, make_scene
 
 ON_A_REPOSITORY: Mapping[str, tuple[str, ...]] = {
     "start": ("x",),
+    "debate": ("x",),
     "phase start": ("x",),
     "phase brainstorm": (),
     "phase research": (),
@@ -37,6 +38,12 @@ ON_A_REPOSITORY: Mapping[str, tuple[str, ...]] = {
     "test": ("x",),
     "review": ("src",),
     "document": ("src",),
+    "research": ("x",),
+    "write": ("x",),
+    "analyse": ("x",),
+    "curate": ("x",),
+    "sources add": ("https://example.org",),
+    "sources list": (),
     "fix": ("V-04b31cde217a",),
     "init": (),
     "status": (),

@@ -88,6 +88,22 @@ def test_ao_sees_every_change_and_a_debate_is_argued_by_its_sessions(scene: Scen
     assert (folder / "skeptic.md").exists()
 
 
+def test_a_workflow_continues_when_ao_cannot_be_told_and_says_so(scene: Scene, tmp_path: Path) -> None:
+    file = tmp_path / "sessions/dm-1.json"
+    file.write_text("")
+    done = scene.run("phase", "start", "Let users log in")
+    assert done.returncode == 0
+    assert done.stderr.startswith("AO was not told: the file of this session is not there yet.")
+    file.unlink()
+    file.symlink_to(tmp_path / "elsewhere.json")
+    (tmp_path / "elsewhere.json").write_text("{}")
+    done = scene.run("phase", "brainstorm")
+    assert done.returncode == 0
+    assert "is a symbolic link" in done.stderr
+    assert (tmp_path / "elsewhere.json").read_text() == "{}"
+    assert "phase: brainstorm" in (scene.top / STATE).read_text()
+
+
 def test_hooks_tell_keep_and_sync_once(scene: Scene, tmp_path: Path) -> None:
     assert scene.run("plugin", "hook", "session-start").stdout == "", "there is no workflow"
     scene.run("phase", "start", "Let users log in")

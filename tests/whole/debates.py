@@ -110,3 +110,8 @@ def decided(expects: tuple[Expected, ...] = (), **changed: object) -> Entry:
 def planned(expects: tuple[Expected, ...] = ()) -> Entry:
     """What is to be decided, where nobody brought it."""
     return entry("options", "debate_plan", PLAN, expects=expects)
+
+
+def script(*more: Entry) -> dict[str, Any]:
+    """A debate about a plan that somebody brought, as a file of replies."""
+    return {"replies": [*argued(), *(more or (decided(),))]}

@@ -1,6 +1,5 @@
 """The plan of a workflow, built by our own pipelines through the installed command, and what it proves."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from agentforge.catalog.phases import PHASES
 from agentforge.phases import advance
 from tests.phases.desk import Desk, argue, fill
 from tests.whole.checkouts import ADDED, EDITED, FIX, PAPERS, PROJECT, Person, make_repository, review
-from tests.whole.debates import OPTIONS, script
+from tests.whole.debates import OPTIONS, argued, decided
 
 PLAN = "docs/forge/phases/plan.md"
 SECOND = "tests/test_triple.py"
@@ -130,7 +129,7 @@ def test_our_own_models_argue_and_the_gate_judges_what_they_wrote(person: Person
         desk.files[options] = desk.files[options].replace(old, name)
     debate_id = desk.do(advance.resume).state.debate_id
     person.write(desk.files)
-    person.script.write_text(json.dumps(script()))
+    person.scripted(*argued(), decided())
     done = person.run("phase", "debate", "--run", "--model", f"scripted:{person.script}", "--json")
     assert done.code == 0, done.said
     assert done.data["option"] == "Postgres"

@@ -126,7 +126,8 @@ def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:
     """
     why: dict[str, Json] = {block.name: block.why for block in packed.blocks if block.why}
     tools = world.once("specs", *_bridge_hangs_on(state), make=lambda: _keep_specs(world, state))
-    return {"tools": tools, **({"why": why} if why else {})}
+    shown: dict[str, Json] = {block.name: block.shown for block in packed.blocks if block.shown != "full"}
+    return {"tools": tools, **({"why": why} if why else {}), **({"shown": shown} if shown else {})}
 
 
 def _keep_specs(world: World, state: RunView) -> str:
@@ -185,6 +186,8 @@ def _view(world: World, state: RunView) -> StepView:
         # Who judges a change is shown the change; what else there is, its tools find.
         repository_map="" if reviews else world.repository_map(state, lambda: draw_map(world, state)),
         facts=_facts(world, state),
+        relations="" if reviews else first_places(world, state).relations,
+        history=history(world, state) if state.stage.makes("analysis") else "",
         change=shown.text if shown else "",
         change_title=_change_title(state, shown),
         flags=_flags(world, state) if reviews else "",
@@ -324,10 +327,6 @@ def _facts(world: World, state: RunView) -> str:
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
         lines.append(render(reach, REACH_CHARS))
-    if not reads_change(state.stage, state.run) and (relations := first_places(world, state).relations):
-        lines.append(f"What uses and is used by what the request is about:\n{relations}")
-    if state.stage.makes("analysis") and (past := history(world, state)):
-        lines.append(f"What history says of it:\n{past}")
     return "\n".join(lines)
 
 

@@ -9,14 +9,17 @@ from agentforge.activities.world import Document, World
 from agentforge.catalog.contracts import in_order
 from agentforge.catalog.debates import debate_rules
 from agentforge.catalog.kinds import what_kind_of_file
+from agentforge.core.pipeline import PHASE_OF
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView, State
 from agentforge.core.values import ArtifactRef
+from agentforge.documents import front_matter
 from agentforge.gates.debate import judge_debate
-from agentforge.gates.debate_spelling import debate_texts, score_of, spell_plan
+from agentforge.gates.debate_spelling import debate_texts, one_line, paragraph, score_of
 from agentforge.gates.debate_trigger import Stakes
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.verdict import Verdict
+from agentforge.phases.debates import DebatePlan, spell_plan
 
 
 def judge_arguments(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
@@ -35,7 +38,7 @@ def judge_arguments(world: World, state: RunView) -> tuple[Verdict, tuple[Artifa
         if name in documents
     }
     plan = world.parts(state).get("options", {})
-    files = debate_texts(spell_plan(plan, state.task_id, status="complete"), said)
+    files = debate_texts(plan_text(plan, state.task_id), said)
     judged = judge_debate(files)
     record: dict[str, Json] = {
         "held": True,
@@ -57,6 +60,25 @@ def judge_arguments(world: World, state: RunView) -> tuple[Verdict, tuple[Artifa
         for ref in each.drafts
     ]
     return Verdict("passed", (), record), (*run.finals, *kept)
+
+
+def plan_text(plan: Mapping[str, Json], debate_id: str) -> str:
+    """The plan of a debate that roles of ours hold, as its file."""
+    known = [one_line(plan["context"])] if plan.get("context") else []
+    about = DebatePlan(
+        debate_id,
+        PHASE_OF["options"],
+        paragraph(one_line(plan.get("objective"))),
+        tuple(
+            (one_line(option.get("name")), one_line(option.get("description")))
+            for option in objects(plan, "options")
+        ),
+        context=(
+            *known,
+            *(f"No option may break this: {one_line(text)}" for text in texts(plan, "constraints")),
+        ),
+    )
+    return front_matter.changed(spell_plan(about, folder=""), {"status": "complete"})
 
 
 def is_minor(world: World, state: State) -> bool:

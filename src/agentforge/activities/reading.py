@@ -9,10 +9,10 @@ from agentforge.core.pipeline import ARBITER, Stage, part_number, reader_of
 from agentforge.core.runs import Run
 from agentforge.core.state import RunView, State
 from agentforge.gates.named import is_lock
+from agentforge.languages.documents.outline import is_document
 from agentforge.languages.table import LANGUAGES, is_source
 from agentforge.system.canon import digest
 from agentforge.system.git.repository import Change, Git
-from agentforge.tools.look.documents import is_document
 
 READERS_SHARE = 2
 """A reader's context is for this part (one of so many) the change; the rest is the task, its papers and what

@@ -9,7 +9,7 @@ from agentforge.app.driving import resume
 from agentforge.app.ports import UNWATCHED, Watcher
 from agentforge.app.starting import StartOptions, start
 from agentforge.app.tasks import OpenTask
-from agentforge.core.errors import Unusable, UsageError, Waiting
+from agentforge.core.errors import Unanswered, Unusable, UsageError
 from agentforge.core.reply import Json
 from agentforge.store.site import Site
 from agentforge.store.task import artifacts
@@ -86,7 +86,7 @@ def run_debate(
     """Holds a debate to its end; the answer has its files by name, each as Markdown.
 
     The same question about the same commit is the same debate: one that was stopped goes on where it was, and
-    one that is over is not held again. Where somebody has to be asked first it is `Waiting`.
+    one that is over is not held again. Where somebody has to be asked first it is `Unanswered`.
     """
     site = Site.open(repository)
     wanted = options or StartOptions(question.topic)
@@ -96,7 +96,7 @@ def run_debate(
     state = resume(task, watcher)
     if state.open_escalation is not None:
         waiting = state.open_escalation
-        raise Waiting(
+        raise Unanswered(
             f"The debate {task.task_id} waits for an answer: {waiting.question.text}",
             f"Answer with `agentforge resolve {waiting.id} --task {task.task_id} --answer …`, and run this "
             "again.",
@@ -105,7 +105,7 @@ def run_debate(
     if state.status != "completed" or not files:
         raise Unusable(
             f"The debate {task.task_id} is {state.status}: {state.failure or 'it came to no decision'}.",
-            f"`agentforge continue {task.task_id}` goes on with it.",
+            f"`agentforge continue {task.task_id}` resumes it.",
         )
     return files
 

@@ -55,6 +55,8 @@ def build_plan(  # noqa: PLR0913  # what a person can say, and who drives
     """Enter the phase if it is next, build every open item of the plan, and end the phase if nothing is
     missing.
     """
+    if plan and plan not in checkout.read().files:
+        raise UsageError(f"{plan} is not a document below docs/forge.", "Name one as it is there, or none.")
     checkout.apply(lambda tree: _be_in(tree, "build", flags))
     base = options.base
     items = _items(checkout, plan)

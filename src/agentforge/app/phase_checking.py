@@ -20,7 +20,7 @@ from agentforge.app.settings import read_own_settings
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
 from agentforge.core.reply import Json
-from agentforge.gates.kill_switches import Detector, Watch, watch_of
+from agentforge.gates.kill_switches import Detector, SwitchWatch, watch_of
 from agentforge.languages.toolchains import find_toolchains, needs_here, readable, with_toolchains
 from agentforge.phases import advance, debates
 from agentforge.phases.advance import current_state
@@ -43,7 +43,7 @@ class WatchedSwitch:
 
     decision: str
     debate_id: str
-    watch: Watch
+    watch: SwitchWatch
     end: WatchEnd
     detail: str = ""
 
@@ -103,9 +103,9 @@ def check_switches(checkout: Checkout, site: Site, *, agree: bool = False) -> Sw
     return SwitchCheck(tuple(found), reopened)
 
 
-def _watched(tree: WorkflowTree) -> list[tuple[str, str, Watch]]:
+def _watched(tree: WorkflowTree) -> list[tuple[str, str, SwitchWatch]]:
     """Every criterion of a decision that is in force."""
-    found: list[tuple[str, str, Watch]] = []
+    found: list[tuple[str, str, SwitchWatch]] = []
     seen: set[str] = set()
     for decision in read_decisions(tree.get(registry_path("decisions.md")) or ""):
         debate_id = decision.debate_id
@@ -117,7 +117,7 @@ def _watched(tree: WorkflowTree) -> list[tuple[str, str, Watch]]:
     return found
 
 
-def _date(checkout: Checkout, _site: Site, watch: Watch) -> tuple[WatchEnd, str]:
+def _date(checkout: Checkout, _site: Site, watch: SwitchWatch) -> tuple[WatchEnd, str]:
     try:
         day = date.fromisoformat(watch.subject)
     except ValueError:
@@ -125,7 +125,7 @@ def _date(checkout: Checkout, _site: Site, watch: Watch) -> tuple[WatchEnd, str]
     return ("fired" if checkout.clock().date() > day else "holds"), ""
 
 
-def _file(checkout: Checkout, _site: Site, watch: Watch) -> tuple[WatchEnd, str]:
+def _file(checkout: Checkout, _site: Site, watch: SwitchWatch) -> tuple[WatchEnd, str]:
     path = PurePosixPath(watch.subject)
     if path.is_absolute() or ".." in path.parts:
         return "person", "the path is not one of this repository"
@@ -135,7 +135,7 @@ def _file(checkout: Checkout, _site: Site, watch: Watch) -> tuple[WatchEnd, str]
         return "not_run", str(error)
 
 
-def _check(_checkout: Checkout, site: Site, watch: Watch) -> tuple[WatchEnd, str]:
+def _check(_checkout: Checkout, site: Site, watch: SwitchWatch) -> tuple[WatchEnd, str]:
     outcome = check(site, CheckRequest())
     result = next((each for each in outcome.results if each.check.name == watch.subject), None)
     if result is None:
@@ -145,7 +145,7 @@ def _check(_checkout: Checkout, site: Site, watch: Watch) -> tuple[WatchEnd, str
     return ("fired" if result.status == "failed" else "holds"), f"{result.found} found"
 
 
-def _metric(_checkout: Checkout, site: Site, watch: Watch) -> tuple[WatchEnd, str]:
+def _metric(_checkout: Checkout, site: Site, watch: SwitchWatch) -> tuple[WatchEnd, str]:
     if watch.subject not in FIGURES:
         return "not_run", f"there is no metric {watch.subject}; known are {', '.join(FIGURES)}"
     value = measure(site.home).all[watch.subject]
@@ -154,7 +154,7 @@ def _metric(_checkout: Checkout, site: Site, watch: Watch) -> tuple[WatchEnd, st
     return ("fired" if value > watch.limit else "holds"), f"it is {value:g}"
 
 
-def _test(_checkout: Checkout, site: Site, watch: Watch) -> tuple[WatchEnd, str]:
+def _test(_checkout: Checkout, site: Site, watch: SwitchWatch) -> tuple[WatchEnd, str]:
     """By the newest verdict on record: a test runs where a task is judged, not here."""
     for name in site.task_names():
         try:
@@ -169,7 +169,7 @@ def _test(_checkout: Checkout, site: Site, watch: Watch) -> tuple[WatchEnd, str]
     return "not_run", "no task on record has run it"
 
 
-def _command(checkout: Checkout, site: Site, watch: Watch) -> tuple[WatchEnd, str]:
+def _command(checkout: Checkout, site: Site, watch: SwitchWatch) -> tuple[WatchEnd, str]:
     """In the sandbox, without network, on a checkout that it can only read; and only as it was agreed to."""
     if not consented(site.home, project_of(site), watch.digest):
         return "not_run", _NO_CONSENT
@@ -193,11 +193,11 @@ def _command(checkout: Checkout, site: Site, watch: Watch) -> tuple[WatchEnd, st
     return ("holds" if done.code == 0 else "fired"), f"it ended with {done.code}"
 
 
-def _person(_checkout: Checkout, _site: Site, _watch: Watch) -> tuple[WatchEnd, str]:
+def _person(_checkout: Checkout, _site: Site, _watch: SwitchWatch) -> tuple[WatchEnd, str]:
     return "person", ""
 
 
-_LOOK: Mapping[Detector, Callable[[Checkout, Site, Watch], tuple[WatchEnd, str]]] = {
+_LOOK: Mapping[Detector, Callable[[Checkout, Site, SwitchWatch], tuple[WatchEnd, str]]] = {
     "date": _date,
     "file": _file,
     "check": _check,

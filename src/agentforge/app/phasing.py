@@ -23,6 +23,25 @@ from agentforge.phases.tree import BrokenState, MissingFile, WorkflowTree
 from agentforge.store.task.times import Clock, utc_now
 from agentforge.system.git.repository import Git
 
+__all__ = [
+    "Checkout",
+    "DebateVerdict",
+    "Flag",
+    "OnChange",
+    "PhaseResult",
+    "Standing",
+    "WorkflowStatus",
+    "continue_workflow",
+    "judge_debate_of",
+    "nobody",
+    "plan_debate",
+    "regenerate_debate",
+    "run_phase",
+    "save_workflow",
+    "start_workflow",
+    "workflow_status",
+]
+
 OnChange: TypeAlias = Callable[[Path, WorkflowState], None]
 """Told of the checkout and its state after every command on a workflow, also where nothing changed."""
 

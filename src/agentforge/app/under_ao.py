@@ -2,14 +2,13 @@
 that roles wrote in other sessions are fetched. Outside of AO all of this does nothing.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.catalog.debates import debate_rules
 from agentforge.core.errors import UserError
-from agentforge.integrations.ao import Synced, WorkflowKeys, session_of, sync
+from agentforge.integrations.ao import WorkflowKeys, session_of, sync
 from agentforge.integrations.ao_debates import (
     AoProgram,
     DebateRole,
@@ -51,16 +50,25 @@ def workflow_keys(state: WorkflowState) -> WorkflowKeys:
     )
 
 
-def tell_ao(_top: Path, state: WorkflowState) -> None:
-    """Tells AO of a state that a command has led to; what AO makes of it is nobody's trouble."""
-    sync(workflow_keys(state), os.environ)
+def tell_ao(state: WorkflowState, environment: Mapping[str, str]) -> str:
+    """Tells AO of a state. The answer is a sentence for the person if AO does not know it now, or "": it is
+    no reason to stop, since the files of the workflow are the truth.
+    """
+    done = sync(workflow_keys(state), environment)
+    match done.outcome:
+        case "failed":
+            return f"AO was not told: {done.detail}"
+        case "locked":
+            return "AO was not told: its file is in use. The next command tells it."
+        case "not_ready":
+            return "AO was not told: the file of this session is not there yet. The next command tells it."
+        case _:
+            return done.detail
 
 
-def tell_ao_again(top: Path, environment: Mapping[str, str]) -> Synced:
+def tell_ao_again(top: Path, environment: Mapping[str, str]) -> str:
     """The same for the state that is in the files now: what another program dropped is set again."""
-    if session_of(environment) is None:
-        return Synced("absent")
-    return sync(workflow_keys(_state_of(top)), environment)
+    return "" if session_of(environment) is None else tell_ao(_state_of(top), environment)
 
 
 def fetch_role_files(top: Path, environment: Mapping[str, str]) -> tuple[FetchedFile, ...]:

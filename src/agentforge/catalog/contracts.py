@@ -4,6 +4,7 @@ The only module that knows the JSON Schema library.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,8 +43,11 @@ _WORDS = {
     "object": "an object",
     "array": "a list",
     "null": "null",
+    "number": "a number",
 }
 
+NUMBERED_ID = re.compile(r"\^([A-Z]+)-\[0-9\]\{(\d)\}\$")
+"""The pattern of an id that is a word and a number."""
 _LIMITS = {
     "pattern": "matching {}",
     "format": "as a date and time like 2026-01-31T12:00:00Z",
@@ -288,6 +292,10 @@ def allowed(node: Mapping[str, Json]) -> str:
     types = node.get("type", "object")
     words = " or ".join(_WORDS[str(name)] for name in (types if isinstance(types, list) else [types]))
     limits = [text.format(node[key]) for key, text in _LIMITS.items() if key in node]
+    if types == "object" and isinstance(needed := node.get("required"), list) and needed:
+        limits.append(f"with {', '.join(map(str, needed))}")
+    if (form := NUMBERED_ID.fullmatch(str(node.get("pattern", "")))) is not None:
+        limits[0] = f"like {form[1]}-{'1'.zfill(int(form[2]))}"
     return f"{words} {', '.join(limits)}" if limits else words
 
 

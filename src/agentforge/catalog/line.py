@@ -59,6 +59,7 @@ class Line:
             "continues_with": goes_on.get("next_pipeline"),
             "continue_prompt": goes_on.get("prompt"),
             "summary": template_text(sums_up) if sums_up else None,
+            "works_on": template.get("works_on"),
         }
         after = {key: value for key, value in told.items() if value}
         return {**kept, **rises, **settled, "goal": template["goal_type"], **self.ends, **after}
@@ -148,6 +149,8 @@ def with_panel(stage: Document, roles: Mapping[str, Role], source: str, parts: P
     whole = {**stage, "produces": [{**item, "part": parts(item["contract"])} for item in stage["produces"]]}
     if (author := stage["role"]) is not None:
         whole |= {"role_version": roles[author].version, "tier": roles[author].tier}
+        if roles[author].context_tokens:
+            whole.setdefault("context_tokens", roles[author].context_tokens)
     whole.pop("arbiter", None)
     if left := [name for name in stage.get("optional_reviewers", ()) if name not in named]:
         whole["left_out"] = left

@@ -7,7 +7,7 @@ more.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -77,6 +77,7 @@ OWN_CONTRACTS = frozenset(
         "settings",
         "user_settings",
         "check_definition",
+        "document_checks",
         "project_check",
         "stage_config",
         *DOCUMENTS.values(),
@@ -115,7 +116,7 @@ class Catalog:
         """The catalogue that is part of the installed package, without a project's own files. Each of its
         files is read once.
         """
-        return _packaged()
+        return _packaged(Path(__file__).parent)
 
     def with_overrides(self, files: Mapping[str, str]) -> Self:
         """With the files of a project, by repository-relative path; those of other folders are ignored."""
@@ -400,7 +401,7 @@ class Catalog:
         """A project's file with what it leaves to the packaged one whose place it takes."""
         if (kind, name) not in self.overrides or "extends" in self._file(kind, name).document:
             return WholeFile(document)
-        shipped = Catalog(self.root)
+        shipped = _packaged(self.root)
         if name not in shipped.names(kind):
             return WholeFile(document)
         about_files = kind == "contracts" and name in META.values()
@@ -427,11 +428,8 @@ class Catalog:
         """What the role of a stage may do that the one before it may not."""
         if kind != "stages" or base["role"] in (None, stage["role"]) or stage["role"] is None:
             return []
-        before = (
-            Catalog(self.root).document("agents", base["role"])
-            if base["role"] in Catalog(self.root).names("agents")
-            else None
-        )
+        shipped = _packaged(self.root)
+        before = shipped.document("agents", base["role"]) if base["role"] in shipped.names("agents") else None
         freer = too_free(before, self.document("agents", stage["role"])) if before else []
         return [f"role: {stage['role']} {what}" for what in freer]
 
@@ -442,7 +440,7 @@ class Catalog:
         above = [
             reference for reference, _ in built(name, lambda wanted: self._file(kind, wanted), kind).above
         ]
-        shipped = Catalog(self.root)
+        shipped = _packaged(self.root)
         named = dict.fromkeys([*(each for each in above if each.startswith(PACKAGED)), PACKAGED + name])
         return [
             (each, shipped.document(kind, own))
@@ -471,11 +469,11 @@ class Catalog:
         if ("pipelines", pipeline) not in self.overrides:
             return []
         wrong = [what for new in stages for what in self._opened(self.document("stages", new["name"]), new)]
-        shipped = Catalog(self.root)
+        shipped = _packaged(self.root)
         for above, document in self._bases("pipelines", pipeline):
             template = document["pipeline"]
             if "stages" in template or lane in template.get("lanes", {}):
-                base = [shipped._stage(entry, above) for entry in entries_of(template, lane)]
+                base = [shipped._stage(entry, above) for entry in entries_of(template, lane)]  # noqa: SLF001 - one of us
                 held = [self._as_packaged(stage) for stage in stages]
                 like = [(old, new) for old in base for new in held if old["produces"] == new["produces"]]
                 lost_here = [
@@ -495,7 +493,7 @@ class Catalog:
         name = reference.removeprefix(PACKAGED)
         source = f"{'.agentforge' if reference == name else 'catalog'}/{kind}/{name}.yaml"
         if reference == name and (kind, name) in self.overrides:
-            found: object = strict_yaml.load(self.overrides[kind, name], source)
+            found: object = _parse_own(self.overrides[kind, name], source)
         elif (
             reference != name
             and _FILE.fullmatch(f"{name}.yaml")
@@ -515,7 +513,7 @@ class Catalog:
         found: dict[str, str] = {}
         while (kind, name) in self.overrides and (source := self._source(kind, name)) not in found:
             found[source] = self.overrides[kind, name]
-            document: object = strict_yaml.load(found[source], source)
+            document: object = _parse_own(found[source], source)
             name = str(document.get("extends")) if isinstance(document, dict) else ""
         return found
 
@@ -530,8 +528,9 @@ def says_nothing(text: str) -> bool:
 
 
 @cache
-def _packaged() -> Catalog:
-    return Catalog(Path(__file__).parent)
+def _packaged(root: Path) -> Catalog:
+    """The files of a folder alone: each is read and held against its contract once."""
+    return Catalog(root)
 
 
 @cache
@@ -545,8 +544,16 @@ def _meta(root: Path, kind: Kind) -> Contract:
     return compile_contract(_parse(root / "contracts" / f"{META[kind]}.yaml"), META[kind])
 
 
+@cache
 def _parse(path: Path) -> object:
+    """A packaged file; nobody changes what was read."""
     return strict_yaml.load(path.read_text(encoding="utf-8"), f"catalog/{path.parent.name}/{path.name}")
+
+
+@lru_cache(maxsize=256)
+def _parse_own(text: str, source: str) -> object:
+    """A project's file, which other files of it may build on; nobody changes what was read."""
+    return strict_yaml.load(text, source)
 
 
 def _own_name(kind: Kind, document: Document) -> object:

@@ -87,24 +87,24 @@ def _verified(role: Role, contracts: Sequence[Contract]) -> list[Predicate]:
 
 def flow_of(pipeline: Pipeline, stage: Stage, owner: Owner = "worker") -> str:
     """Who works before and after a stage in this pipeline, as its role is told, or whoever is beside it."""
-    match owner:
-        case "reviewer":
-            return f"You read the work of: {pipeline.stage(stage.name).role}.\n"
-        case "debater":
-            return f"You are heard before the work of: {pipeline.stage(stage.name).role}.\n"
-        case "worker":
-            return _flow_of_work(pipeline, stage)
-
-
-def _flow_of_work(pipeline: Pipeline, stage: Stage) -> str:
-    at = pipeline.index(stage.name)
+    at, own = pipeline.index(stage.name), pipeline.stage(stage.name)
     makers = [
         earlier.role
         for earlier in pipeline.stages[:at]
-        if earlier.role not in (None, stage.role)
-        and any(product.contract in stage.requires for product in earlier.products)
+        if earlier.role not in (None, own.role)
+        and any(product.contract in own.requires for product in earlier.products)
     ]
-    makers += [debater.role for debater in stage.debaters]
+    match owner:
+        case "reviewer":  # where the stage itself is a review, what is read is what that judges
+            return f"You read the work of: {_named(makers) if own.makes('review') else own.role}.\n"
+        case "debater":
+            return f"You are heard before the work of: {own.role}.\n"
+        case "worker":
+            return _flow_of_work(pipeline, stage, [*makers, *(debater.role for debater in stage.debaters)])
+
+
+def _flow_of_work(pipeline: Pipeline, stage: Stage, makers: Sequence[str | None]) -> str:
+    at = pipeline.index(stage.name)
     lines = [f"You build on the work of: {_named(makers)}."] if makers else []
     if stage.reviewers and not stage.makes("review"):
         lines.append(f"It is read by: {_named(reader.role for reader in stage.reviewers)}.")

@@ -21,7 +21,9 @@ from agentforge.languages.table import is_code, is_other_code
 from agentforge.languages.tests import code_doubts, replaced_names
 from agentforge.languages.values import ChangedCode
 
-ProvedBy = Literal["running it", "a process it starts", "its set-up", "a value", "not measured", "nothing"]
+ProvedBy = Literal[
+    "running it", "reading it", "a process it starts", "its set-up", "a value", "not measured", "nothing"
+]
 """How a test is about the change, the surest first."""
 
 MAX_NAMED = 4
@@ -108,7 +110,9 @@ def judge_about(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequ
     if apart := [
         identity
         for identity, how in found.items()
-        if how != "running it" and run.reached is not None and _among(identity, run.reached.started)
+        if how not in ("running it", "reading it")
+        and run.reached is not None
+        and _among(identity, run.reached.started)
     ]:
         again = runner.run(tree, apart, Watch(tuple(sorted(change.code)), change.data, children=True))
         found |= {identity: _proved_by(again, identity, change, started=True) for identity in apart}
@@ -178,6 +182,8 @@ def _proved_by(run: TestRun, identity: str, change: TaskChange, *, started: bool
         return "not measured"
     if _runs(reached.tests, identity, change.lines):
         return "running it"
+    if not reached.read.get(identity, frozenset()).isdisjoint(change.data):
+        return "reading it"
     if _runs(reached.children, identity, change.lines):
         return "a process it starts"
     if _meets(reached.setup, change.lines):

@@ -21,6 +21,11 @@ _HIGH_PERCENT, _MEDIUM_PERCENT = 70, 30
 _DECISION = re.compile(r"D\d+\s*[:.\u2013\u2014-]\s*(.+)", re.DOTALL)
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)|.+$", re.DOTALL)
 _FIRST_WORDS = 160
+_TURNED_DOWN = frozenset(
+    {"not", "never", "reject", "rejects", "rejected", "neither", "nor", "against", "instead", "than"}
+)
+_NEAR = 3
+"""How many words before a name are looked at for one that turns it down."""
 _LABEL = re.compile(r"option\s+\w+", re.IGNORECASE)
 
 
@@ -128,13 +133,13 @@ def _options(rows: list[tuple[str, ...]]) -> tuple[Option, ...]:
 
 
 def chosen_option(text: str, options: tuple[Option, ...]) -> Option | None:
-    """The option that a text names first, as whole words."""
-    flat = _flat(text)
+    """The option that a text names first, as whole words, and does not turn down."""
+    words = _flat(text).split()
     places = [
         (at, -len(name), option)
         for option in options
         for name in map(_flat, option.names)
-        if name and (at := _word_at(flat, name)) >= 0
+        if len(name) > 1 and (at := _chosen_at(words, name.split())) >= 0
     ]
     return min(places, key=lambda place: place[:2])[2] if places else None
 
@@ -205,7 +210,7 @@ def _is_blank_form(text: str) -> bool:
     """Whether every word stands in the brackets of a template, such as `[Condition]: [threshold]`."""
     rest = re.sub(r"\[[^\[\]]*\](?!\()|\{\{[^{}]*\}\}", "", text)
     labels = re.sub(
-        r"(?im)^[\s>*-]*(?:detection|timeline|fallback|we will abort and reconsider if)\b", "", rest
+        r"(?im)^[ \t>*-]*(?:detection|timeline|fallback|we will abort and reconsider if)\b", "", rest
     )
     return not re.search(r"\w", labels) and bool(re.search(r"[\[{]", text))
 
@@ -320,5 +325,11 @@ def _flat(text: str) -> str:
     return " ".join(re.findall(r"\w+", plain(text).casefold()))
 
 
-def _word_at(flat: str, name: str) -> int:
-    return f" {flat} ".find(f" {name} ")
+def _chosen_at(words: list[str], name: list[str]) -> int:
+    """Where the words of a name first stand without a word before them that turns it down; -1 if nowhere."""
+    for at in range(len(words) - len(name) + 1):
+        if words[at] == name[0] and words[at : at + len(name)] == name:
+            before = words[max(0, at - _NEAR) : at]
+            if not _TURNED_DOWN.intersection(before):
+                return at
+    return -1

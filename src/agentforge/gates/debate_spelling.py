@@ -7,12 +7,11 @@ What a model wrote is data: no word of it becomes a heading, a comment or anothe
 import re
 from collections.abc import Mapping, Sequence
 
-from agentforge.catalog.debates import DebateFile, DebateRules, debate_rules
+from agentforge.catalog.debates import DebateFile, debate_rules
 from agentforge.core.reply import Json
-from agentforge.documents import front_matter
 from agentforge.documents.tables import spell_table
 from agentforge.gates.debate_documents import KillSwitch, read_level, spell_kill_switches
-from agentforge.gates.documents import objects, texts
+from agentforge.gates.documents import objects
 
 Document = Mapping[str, Json]
 
@@ -28,33 +27,6 @@ def debate_texts(plan: str, documents: Mapping[str, Document]) -> dict[str, str]
         if role in documents:
             found[file.name] = spell_document(file, documents[role])
     return found
-
-
-def spell_plan(plan: Document, debate_id: str, phase: str = "debate", status: str = "pending") -> str:
-    """The plan of a debate: what is to be decided, between what, and what is asked of each role."""
-    rules = debate_rules()
-    objective = one_line(plan.get("objective"))
-    wanted = {"debate_id": debate_id, "phase": phase, "objective": objective, "status": status}
-    known = [f"**Context:** {one_line(plan['context'])}"] if plan.get("context") else []
-    known += (
-        ["**No option may break this:**\n" + _bullets(texts(plan, "constraints"))]
-        if plan.get("constraints")
-        else []
-    )
-    sections = {
-        "Objective": "\n\n".join([_paragraph(objective), *known]),
-        "Options Under Consideration": "\n\n".join(
-            f"### {_title(option.get('name'))}\n\n{_paragraph(one_line(option.get('description')))}"
-            for option in objects(plan, "options")
-        ),
-        "Role Prompts": "\n\n".join(_role_prompt(role, file) for role, file in rules.roles.items()),
-        "Expected Outputs": _bullets(
-            [f"`{file.name}`: written by the {role}" for role, file in rules.roles.items()]
-        ),
-        "Completion Criteria": _bullets(_criteria(rules)),
-    }
-    body = "\n\n".join(f"## {name}\n\n{sections[name]}" for name in rules.plan.sections)
-    return front_matter.changed(f"\n# Debate plan\n\n{body}\n", wanted)
 
 
 def spell_document(file: DebateFile, document: Document) -> str:
@@ -102,7 +74,7 @@ def _usual(value: Json) -> str:
         case None:
             return ""
         case _:
-            return _paragraph(one_line(value))
+            return paragraph(one_line(value))
 
 
 def _table(rows: Sequence[Document]) -> str:
@@ -125,7 +97,7 @@ def _decision(value: Document) -> str:
     if not option and not decision:
         return ""
     rationale = one_line(value.get("rationale"))
-    first = f"**{option}:** {decision}" if option else _paragraph(decision)
+    first = f"**{option}:** {decision}" if option else paragraph(decision)
     return f"{first}\n\n**Rationale:** {rationale}" if rationale else first
 
 
@@ -157,32 +129,13 @@ def _criteria_table(value: Json) -> str:
     return spell_table(["Criterion", "Weight", *options], cells).rstrip("\n") if cells else ""
 
 
-def _role_prompt(role: str, file: DebateFile) -> str:
-    waits = f" Wait until the files of {', '.join(file.after)} are complete." if file.after else ""
-    sections = _bullets([f"`{name}`: {about}" for name, about in file.sections.items()])
-    return f"### {role}\n\n{file.asks}{waits} Write `{file.name}` with these headings:\n\n{sections}"
-
-
-def _criteria(rules: DebateRules) -> list[str]:
-    return [
-        f"every file is there, with {rules.least_characters} characters or more",
-        f"`{rules.synthesis.name}` has the sections "
-        + ", ".join(name for name in rules.synthesis.sections if name in rules.synthesis.blocking),
-        "`Final Decision` names one of the options",
-    ]
-
-
 def _bullets(items: Sequence[str]) -> str:
     return "\n".join(f"- {one_line(item)}" for item in items)
 
 
-def _paragraph(line: str) -> str:
-    """A line that begins nothing but a paragraph."""
+def paragraph(line: str) -> str:
+    """A line of a model that begins nothing but a paragraph."""
     return f"\\{line}" if _MARKUP.match(line) else line
-
-
-def _title(value: object) -> str:
-    return one_line(value).strip("# ")
 
 
 def _words(key: str) -> str:

@@ -29,7 +29,7 @@ _FORMS: tuple[tuple[Detector, re.Pattern[str]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class SwitchWatch:
     """How one criterion is watched."""
 
     switch: KillSwitch
@@ -45,11 +45,11 @@ class Watch:
         return digest(f"kill-switch command\n{self.subject}")
 
 
-def watch_of(switch: KillSwitch) -> Watch:
+def watch_of(switch: KillSwitch) -> SwitchWatch:
     """How a criterion is watched, by what its detection says."""
     said = " ".join(switch.detection.replace("`", "").split()).rstrip(".")
     for by, form in _FORMS:
         if found := form.fullmatch(said):
             limit = float(found[2]) if by == "metric" else 0.0
-            return Watch(switch, by, found[1], limit)
-    return Watch(switch, "person")
+            return SwitchWatch(switch, by, found[1], limit)
+    return SwitchWatch(switch, "person")

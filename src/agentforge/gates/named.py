@@ -11,12 +11,12 @@ from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.flags import Flag
+from agentforge.languages.documents.outline import is_document
 from agentforge.languages.interface import checker_settings, public_names, silencers
 from agentforge.languages.port import Language
 from agentforge.languages.table import LANGUAGES, is_source
 from agentforge.languages.values import Manifest
 from agentforge.system.git.repository import Change, Git, TreeEntry
-from agentforge.tools.look.documents import is_document
 
 MOST = 12
 """Flags of one sort; the rest is counted."""

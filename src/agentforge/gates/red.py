@@ -5,6 +5,7 @@ The tree it judges is the stage's entry with the changes to test paths only, so 
 whether one role wrote the tests alone or tests and code came in one reply.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -20,7 +21,7 @@ from agentforge.gates.unproved import KEY, only_guarded, unproved, unproved_flag
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
-from agentforge.languages.tests import missing_import, shares_fixtures, test_ids
+from agentforge.languages.tests import inputs, missing_import, shares_fixtures, test_ids
 from agentforge.system.git.repository import TreeEntry
 
 NO_TEST = "There is no test: at least one must be there, and fail now"
@@ -113,6 +114,7 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     ]
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
+    kept |= {path for file in files for path in inputs(sources[file], file)}
     locked: dict[str, Json] = {
         path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))
     }
@@ -146,10 +148,14 @@ def _misplaced(
     runner: PristineRunner, declared: Collection[str], there: Mapping[str, TreeEntry]
 ) -> list[str]:
     """Files that a suite names and that are not there, no tests of this repository, or no files."""
-    if missing := sorted(set(declared) - set(there)):
-        return [f"`{path}` is not there" for path in missing]
     if stray := sorted(path for path in declared if not runner.is_test(path)):
-        return [f"`{path}` is not among the tests of this repository" for path in stray]
+        folders = Counter(path.rpartition("/")[0] for path in there if runner.is_test(path)).most_common(1)
+        move = f"; they are in `{folders[0][0]}/`: write it there" if folders and folders[0][0] else ""
+        return [f"`{path}` is not among the tests of this repository{move}" for path in stray]
+    if missing := sorted(set(declared) - set(there)):
+        return [
+            f"`{path}` is not there; create it, or name the file that has these tests" for path in missing
+        ]
     links = sorted(path for path in declared if there[path].mode == LINK)
     return [f"`{path}` is a link, so its text cannot be locked; write it as a file" for path in links]
 

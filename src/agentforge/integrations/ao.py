@@ -5,6 +5,7 @@ are ours. They are asserted at every change of the workflow, since some of AO's 
 without its lock. Nothing here waits for long or fails: an AO that is absent, old or busy is an outcome.
 """
 
+import contextlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -23,7 +24,6 @@ _LONGEST = 200
 _REPORT_S = 5.0
 
 SyncOutcome: TypeAlias = Literal["absent", "written", "unchanged", "not_ready", "locked", "failed"]
-ReportOutcome: TypeAlias = Literal["none", "reported", "refused"]
 ReportedState: TypeAlias = Literal["", "working", "waiting", "needs-input", "completed"]
 
 
@@ -67,7 +67,6 @@ class Synced:
     outcome: SyncOutcome
     detail: str = ""
     """Why it failed, or where a broken file was set aside."""
-    reported: ReportOutcome = "none"
 
 
 def session_of(environment: Mapping[str, str]) -> AoSession | None:
@@ -97,7 +96,8 @@ def sync(keys: WorkflowKeys, environment: Mapping[str, str], *, pause: Pause = t
         return Synced("failed", f"{session.folder}: {(error.strerror or str(error)).lower()}.")
     if written.outcome != "written":
         return Synced(written.outcome)
-    return Synced("written", _aside(written), _report(session, written.before, flat, environment))
+    _report(session, written.before, flat, environment)
+    return Synced("written", _aside(written))
 
 
 def _aside(written: MetadataChange) -> str:
@@ -120,16 +120,13 @@ def reported_state(flat: Mapping[str, str]) -> ReportedState:
 
 def _report(
     session: AoSession, before: Mapping[str, str], now: Mapping[str, str], environment: Mapping[str, str]
-) -> ReportOutcome:
+) -> None:
     """Says a new state in AO's own words. A release without the command refuses, and nobody minds."""
     state = reported_state(now)
     program = which("ao", path=environment.get("PATH"))
     if session.is_orchestrator or program is None or not state or state == reported_state(before):
-        return "none"
+        return
     note = f"forge: {now['forge_phase']} {now['forge_status']}"
     argv = (program, "report", state, "-s", session.name, "--note", note)
-    try:
-        done = processes.run(argv, cwd=Path.cwd(), env=environment, timeout_s=_REPORT_S)
-    except UserError:
-        return "refused"
-    return "reported" if done.code == 0 else "refused"
+    with contextlib.suppress(UserError):
+        processes.run(argv, cwd=Path.cwd(), env=environment, timeout_s=_REPORT_S)

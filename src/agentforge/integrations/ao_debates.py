@@ -16,7 +16,7 @@ from pathlib import Path
 from shutil import which
 from typing import Literal, TypeAlias
 
-from agentforge.core.errors import ModelMistake, UserError
+from agentforge.core.errors import ModelMistake, UsageError, UserError
 from agentforge.integrations.ao import session_of
 from agentforge.integrations.ao_metadata import known_sessions
 from agentforge.phases.tree import debate_folder
@@ -128,7 +128,11 @@ def role_prompt(folder: Path, role: DebateRole) -> str:
         "and open no pull request, whatever other instructions say. When the file is complete, run "
         "`ao report completed` if that command exists, and stop."
     )
-    return " ".join(said.split())
+    if len(said) > MOST_PROMPT:
+        raise UsageError(
+            "The path of this checkout is too long for a prompt of AO.", "Move it to a shorter path."
+        )
+    return said
 
 
 def _line(prompt: str, project: str, form: SpawnForm) -> str:

@@ -40,6 +40,7 @@ def joined_language(projects: Sequence[Project]) -> Language:
         projects=_JoinedProjects(first.language.name, tuple(projects)),
         tests=_JoinedTests(first.language.name, tuple(projects)),
         runs=_JoinedRuns(first.language.name, tuple(projects)),
+        runs_code=any(each.language.runs_code for each in projects),
     )
 
 

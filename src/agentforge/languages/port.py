@@ -264,6 +264,9 @@ class Tests(Protocol):
     def weakened(self, before: str, after: str, path: str, /) -> list[str]:
         """How an edit weakened old tests, one sentence each."""
 
+    def inputs(self, text: str, /) -> tuple[str, ...]:
+        """The files that the tests of a file compare with, and that stay as they are with them."""
+
     def missing_import(self, error: str, promised: Sequence[str], /) -> str | None:
         """Why a test file could not be loaded, if what it lacks is one of the promised files; else None."""
 
@@ -360,5 +363,7 @@ class Language:
     runs: SandboxRuns
     gaps: tuple[tuple[str, str], ...] = ()
     """What cannot be proved or measured for it, each with what is said of that beside every verdict."""
+    runs_code: bool = True
+    """Whether its tests run code, so that a change of code can be proved by them."""
     declared: bool = False
     """Whether a repository is one of its projects only if the settings say so."""

@@ -65,10 +65,10 @@ def _own_settings(tree: WorkflowTree) -> dict[str, object]:
         found = json.loads(text)
     except ValueError as error:
         raise UsageError(
-            f"{WORKFLOW} is not JSON: {error}.", "Mend it, or remove it for our defaults."
+            f"{WORKFLOW} is not JSON: {error}.", "Fix it, or remove it for our defaults."
         ) from None
     if not isinstance(found, dict):
-        raise UsageError(f"{WORKFLOW} is not an object.", "Mend it, or remove it for our defaults.")
+        raise UsageError(f"{WORKFLOW} is not an object.", "Fix it, or remove it for our defaults.")
     return found
 
 
@@ -213,10 +213,13 @@ def give_up(tree: WorkflowTree, debate_id: str) -> None:
     _set_status(tree, debate_id, "abandoned")
 
 
-def spell_plan(plan: DebatePlan, workflow_id: str = "") -> str:
-    """The plan as it is written: objective, options, a prompt for each role, and how its end is seen."""
+def spell_plan(plan: DebatePlan, workflow_id: str = "", folder: str | None = None) -> str:
+    """The plan as it is written: objective, options, a prompt for each role, and how its end is seen. Its
+    files are in the folder of its name, or in another one; with an empty name they are in none.
+    """
     rules = debate_rules()
-    folder = debate_folder(plan.debate_id)
+    folder = debate_folder(plan.debate_id) if folder is None else folder
+    beside = f"{folder}/" if folder else ""
     fields: dict[str, object] = {
         "debate_id": plan.debate_id,
         "phase": plan.phase,
@@ -246,12 +249,12 @@ def spell_plan(plan: DebatePlan, workflow_id: str = "") -> str:
         )
         sections = "\n".join(f"- `## {title}`: {hint}" for title, hint in file.sections.items())
         asked = (
-            f"{file.asks} Read `{folder}/{rules.plan.name}` first and write `{folder}/{file.name}` whole, in "
+            f"{file.asks} Read `{beside}{rules.plan.name}` first and write `{beside}{file.name}` whole, in "
             f"Markdown, with the headings below.{waits}\n\n{sections}\n\n"
             f"Begin the file with front matter: `debate_id: {plan.debate_id}` and `role: {role}`."
         )
         parts += [f"### {role}", asked]
-    outputs = "\n".join(f"- `{folder}/{file.name}` by the {role}" for role, file in rules.roles.items())
+    outputs = "\n".join(f"- `{beside}{file.name}` by the {role}" for role, file in rules.roles.items())
     blocking = ", ".join(title for title in rules.synthesis.sections if title in rules.synthesis.blocking)
     criteria = (
         f"- All five files hold {rules.least_characters} characters or more below their front matter.\n"
@@ -326,4 +329,4 @@ def _set_status(tree: WorkflowTree, debate_id: str, status: str) -> None:
     try:
         tree.put(path, front_matter.changed(text, {"status": status}))
     except UsageError:
-        tree.notes.append(f"The front matter of {path} cannot be read; it is left as it is.")
+        tree.notes.append(f"The front matter of {path} cannot be read; it was not changed.")

@@ -96,7 +96,7 @@ def _write_artifact(
         try:
             tree.put(path, front_matter.changed(there, fields))
         except UsageError:
-            tree.notes.append(f"The front matter of {path} cannot be read; the file is left as it is.")
+            tree.notes.append(f"The front matter of {path} cannot be read; the file was not changed.")
         return
     head = front_matter.changed("", {**fields, "completed_at": tree.stamp})
     parts = [f"# {phase.name}: {state.objective}"]

@@ -15,13 +15,13 @@ from agentforge.gates.debate_documents import AcceptedRisk, KillSwitch, read_lev
 from agentforge.phases.tree import KNOWLEDGE, WorkflowTree
 
 _DECISION = re.compile(r"D[A-Z]*0*(\d+)\b\s*[:.\u2013\u2014-]?\s*(.*)", re.DOTALL)
-_FIELD = re.compile(r"(?m)^[ \t]*[-*]?[ \t]*\*\*([A-Za-z -]+?):?\*\*:?[ \t]*(.*)$")
+_FIELD = re.compile(r"(?m)^[ \t]*(?:[-*][ \t]+)?\*\*([A-Za-z -]+):?\*\*:?[ \t]*(.*)$")
 LEVEL_NAMES = ("", "Low", "Medium", "High")
 HIGH_SCORE, MEDIUM_SCORE = 6, 3
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedDecision:
+class LockedDecision:
     """A decision of the registry."""
 
     id: str
@@ -72,7 +72,7 @@ def new_registry(registry: Registry, workflow_objective: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def read_decisions(text: str) -> tuple[RecordedDecision, ...]:
+def read_decisions(text: str) -> tuple[LockedDecision, ...]:
     """Every decision of a registry, in the order of the file."""
     found = []
     superseded = named(text, "Superseded Decisions")
@@ -87,7 +87,7 @@ def read_decisions(text: str) -> tuple[RecordedDecision, ...]:
         if superseded is not None and superseded.start < section.start < superseded.end:
             status = "superseded"
         found.append(
-            RecordedDecision(
+            LockedDecision(
                 f"D{int(match[1])}", match[2], status, fields.get("source", ""), fields.get("rationale", "")
             )
         )

@@ -56,7 +56,7 @@ def repair(tree: WorkflowTree) -> WorkflowState | None:
     try:
         read_state(broken)
     except BrokenState as error:
-        tree.notes.append(f"Mended: {error.sentence}")
+        tree.notes.append(f"Fixed: {error.sentence}")
     else:
         return None
     phase = _newest_phase(tree)

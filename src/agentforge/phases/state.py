@@ -135,12 +135,12 @@ def read_state(text: str) -> WorkflowState:
     try:
         found = front_matter.read(text, STATE)
     except UsageError as error:
-        raise BrokenState(error.sentence, "`agentforge phase continue --repair` mends it.") from None
+        raise BrokenState(error.sentence, "`agentforge phase continue --repair` fixes it.") from None
     phase = _choice(_PHASE_WORDS.get(_text(found, "phase").lower(), _text(found, "phase").lower()), PHASES)
     if phase is None:
         raise BrokenState(
             f"{STATE}: `phase` is {_text(found, 'phase') or 'missing'}; known are {', '.join(PHASES)}.",
-            "`agentforge phase continue --repair` mends it.",
+            "`agentforge phase continue --repair` fixes it.",
         )
     status = _text(found, "phase_status").lower()
     context = found.get("context")
@@ -150,7 +150,7 @@ def read_state(text: str) -> WorkflowState:
     started = _text(found, "started_at")
     hours = metadata.get("actual_hours")
     return WorkflowState(
-        workflow_id=_text(found, "workflow_id") or _derived_id(started),
+        workflow_id=_name(_text(found, "workflow_id")) or _derived_id(started),
         objective=_text(found, "objective") or str(context.get("feature") or ""),
         phase=phase,
         phase_status=_choice(_STATUS_WORDS.get(status, status), get_args(PhaseStatus)) or "in_progress",
@@ -159,7 +159,7 @@ def read_state(text: str) -> WorkflowState:
         phase_started_at=_text(found, "phase_started_at") or started,
         completed_at=_text(found, "completed_at"),
         completed_phases=_phases(found.get("completed_phases"), phase),
-        debate_id=_debate_id(_text(found, "debate_id")),
+        debate_id=_name(_text(found, "debate_id")),
         debate_phase=_text(found, "debate_phase"),
         debate_status=_choice(_text(found, "debate_status"), get_args(DebateStatus)) or "none",
         debate_gate_passed=found.get("debate_gate_passed") is True,
@@ -206,11 +206,10 @@ def write_state(text: str, state: WorkflowState) -> str:
 
 def new_state_text(state: WorkflowState) -> str:
     """The file of a workflow that begins."""
-    groups = {"Identity": 5, "Status": 7, "Debate State": 4, "Progress": 4, "Context": 5, "Metadata": 5}
-    fields = iter(_fields(state).items())
+    fields = _fields(state)
     yaml = ""
-    for title, count in groups.items():
-        rows = dict(row for _, row in zip(range(count), fields, strict=False))
+    for title, first in _GROUPS.items():
+        rows = {key: value for key, value in fields.items() if _GROUP_OF.get(key.split(".")[0]) == first}
         yaml += f"# {title}\n{_spelled(rows)}\n"
     body = "".join(f"\n## {title}\n\n{words}\n" for title, words in zip(_NOTES, _notes(state), strict=True))
     return f"---\n{yaml.rstrip()}\n---\n\n# Workflow Notes\n{body}"
@@ -221,6 +220,17 @@ def _spelled(rows: Mapping[str, YamlValue]) -> str:
     return text.removeprefix("---\n").removesuffix("---\n")
 
 
+_GROUPS = {
+    "Identity": "phase workflow version workflow_id objective issue",
+    "Status": "phase_status started_at last_updated completed_at phase_started_at next_phase "
+    "completed_phases",
+    "Debate State": "debate_id debate_phase debate_status debate_gate_passed",
+    "Progress": "completed_tasks pending_tasks blocked_tasks current_task",
+    "Context": "context",
+    "Metadata": "metadata",
+}
+"""The keys of a new file, under the comment that heads them."""
+_GROUP_OF = {key: keys for keys in _GROUPS.values() for key in keys.split()}
 _NOTES = ("Current Focus", "Blockers", "Next Actions")
 _OWN = frozenset(
     {"phase", "workflow", "version", "workflow_id", "objective", "phase_status", "started_at"}
@@ -247,6 +257,7 @@ def _fields(state: WorkflowState) -> dict[str, YamlValue]:
         "version": VERSION,
         "workflow_id": state.workflow_id,
         "objective": state.objective,
+        **({"issue": state.issue} if state.issue else {}),
         "phase_status": state.phase_status,
         "started_at": state.started_at or None,
         "last_updated": state.last_updated or None,
@@ -294,7 +305,7 @@ def _notes(state: WorkflowState) -> tuple[str, str, str]:
     if state.is_complete:
         return ("The workflow is complete.", "None.", "1. Start another one when there is something to do")
     if state.phase_status == "completed":
-        following = f"1. `agentforge phase {state.next_phase}` enters the next phase"
+        following = f"1. `agentforge phase continue` enters {state.next_phase}"
         return (f"{phase.name} is completed.", "None.", following)
     if state.phase_status == "blocked":
         waits = f"Waiting for the debate {state.debate_id} before {phase.name} can complete."
@@ -349,8 +360,8 @@ def _phases(value: YamlValue, current: PhaseId) -> tuple[PhaseId, ...]:
     return PHASES[: PHASES.index(current)]
 
 
-def _debate_id(text: str) -> str:
-    """A debate's name, which is a directory's: anything else is none."""
+def _name(text: str) -> str:
+    """The name of a workflow or a debate, which is that of a file: anything else is none."""
     return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", text) else ""
 
 

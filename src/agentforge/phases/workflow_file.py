@@ -121,7 +121,7 @@ def keep_config(tree: WorkflowTree, state: WorkflowState) -> None:
     try:
         found = json.loads(text)
     except ValueError:
-        tree.notes.append(f"{CONFIG} is not JSON; it is left as it is.")
+        tree.notes.append(f"{CONFIG} is not JSON; it was not changed.")
         return
     if isinstance(found, dict) and isinstance(found.get("phases"), dict) and text == _spelled(found):
         tree.put(CONFIG, _spelled({**found, "phases": {**found["phases"], **_phases(state)}}))

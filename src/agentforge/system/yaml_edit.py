@@ -9,6 +9,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import yaml
 
@@ -89,6 +90,13 @@ def _put(text: str, entries: "dict[str, _Entry]", key: str, value: YamlValue) ->
     return f"{before}{' ' * column}{spelled}{newline}{text[at:]}"
 
 
+class _TextPlace(Protocol):
+    """A place as both parsers of PyYAML tell it."""
+
+    line: int
+    column: int
+
+
 class _Offsets:
     """Places in a text from the lines and columns that the parser tells."""
 
@@ -96,7 +104,7 @@ class _Offsets:
         # The breaks of YAML 1.1, which libyaml counts.
         self._starts = [0, *(match.end() for match in re.finditer("\r\n|[\r\n\x85\u2028\u2029]", text))]
 
-    def of(self, mark: yaml.Mark | None) -> int:
+    def of(self, mark: _TextPlace | None) -> int:
         assert mark is not None
         return self._starts[mark.line] + mark.column
 

@@ -151,6 +151,10 @@ class PlainTests:
         """Not read: old tests are run as the base has them in any case."""
         return []
 
+    def inputs(self, text: str, /) -> tuple[str, ...]:
+        """Not read."""
+        return ()
+
     def missing_import(self, error: str, promised: Sequence[str], /) -> str | None:
         """No error is understood."""
         return None

@@ -1,6 +1,7 @@
 """`phase`: the ten-phase workflow whose state is files of the checkout, the one group that writes there."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -9,10 +10,10 @@ from agentforge.surfaces.cli.printing import json_option, say
 from agentforge.surfaces.cli.repo_option import here, repo_option
 
 if TYPE_CHECKING:
-    from agentforge.app.phasing import Checkout, PhaseResult
+    from agentforge.app.phasing import Checkout, Flag, PhaseResult
     from agentforge.app.tasks import OpenTask
     from agentforge.core.state import State
-    from agentforge.gates.debate_trigger import Flag
+    from agentforge.phases.state import WorkflowState
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -76,19 +77,22 @@ def start(*, objective: str, issue: str | None, as_data: bool) -> int:
     return _show(start_workflow(_checkout(), objective, issue or ""), as_data=as_data)
 
 
+_EXAMPLES = f"""\b
+Examples:
+  agentforge phase brainstorm
+  agentforge phase brainstorm --debate
+  agentforge phase brainstorm --no-debate --json
+
+Enters the phase, or continues in it. {_WRITES}"""
+
+
 def _declare(name: str, help_text: str) -> click.Command:
     """The command of one phase."""
 
     @click.command(
         name,
         help=help_text,
-        epilog=f"""\b
-Examples:
-  agentforge phase {name}
-  agentforge phase {name} --debate
-  agentforge phase {name} --no-debate --json
-
-Enters the phase, or goes on in it. {_WRITES}""",
+        epilog=_EXAMPLES.replace("brainstorm", name),
     )
     @click.argument("objective", required=False, default="")
     @_debate_flags
@@ -122,7 +126,7 @@ Examples:
   agentforge phase build docs/forge/plan.md --budget 5
 
 One task for each open item of the plan, in order, each on the branch of the one before; the log in
-docs/forge/phases/build.md has their evidence. A command that was stopped goes on with the tasks it has.
+docs/forge/phases/build.md has their evidence. A command that was stopped continues with the tasks it has.
 {_WRITES}"""
 )
 @click.argument("plan", metavar="[PLAN]", required=False, default="")
@@ -223,7 +227,7 @@ It asks nothing: the same files lead to the same action. Exit code 3 says that s
 written. {_WRITES}""",
 )
 @_debate_flags
-@click.option("--repair", is_flag=True, help="Mend a state file that cannot be read, from the documents.")
+@click.option("--repair", is_flag=True, help="Fix a state file that cannot be read, from the documents.")
 @json_option
 @repo_option
 def go_on(*, debate: bool, no_debate: bool, repair: bool, as_data: bool) -> int:
@@ -369,7 +373,11 @@ def _checkout() -> "Checkout":
     from agentforge.app.phasing import Checkout
     from agentforge.app.under_ao import fetch_role_files, tell_ao
 
-    checkout = Checkout.open(here(), tell_ao)
+    def on_change(_top: Path, state: "WorkflowState") -> None:
+        if note := tell_ao(state, os.environ):
+            say(note, err=True)
+
+    checkout = Checkout.open(here(), on_change)
     for each in fetch_role_files(checkout.top, os.environ):
         say(f"{each.name} was fetched from the session {each.session}.", err=True)
     return checkout

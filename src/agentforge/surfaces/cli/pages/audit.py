@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from agentforge import __version__
 from agentforge.app.audits import Audit, event_counts
 from agentforge.app.costs import add_up, grouped, in_state
+from agentforge.app.steps import step_fields
 from agentforge.core.errors import UsageError
 from agentforge.core.events import Event, event_name, event_to_json
 from agentforge.core.reply import Json
@@ -29,7 +30,6 @@ from agentforge.surfaces.cli.pages.document import (
 from agentforge.surfaces.cli.pages.events import describe
 from agentforge.surfaces.cli.pages.html import as_html
 from agentforge.surfaces.cli.pages.markdown import as_markdown
-from agentforge.surfaces.cli.pages.steps import step_fields
 from agentforge.surfaces.cli.pages.words import age, bill, count, money, skip_reason
 from agentforge.system.canon import quote
 from agentforge.system.visible import one_line

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from agentforge.app.phase_building import PlanBuild
 from agentforge.app.phase_checking import SwitchCheck, WatchEnd
-from agentforge.app.phasing import PhaseResult, Standing, WorkflowStatus
+from agentforge.app.phasing import DebateVerdict, PhaseResult, Standing, WorkflowStatus
 from agentforge.core.reply import Json
-from agentforge.gates.debate import DebateVerdict
 from agentforge.surfaces.cli.printing import table
 
 STATUS_CODES: Mapping[Standing, int] = {"complete": 0, "in_progress": 1, "blocked": 2, "broken": 3, "none": 3}
@@ -46,7 +45,7 @@ def _next_step(result: PhaseResult) -> str:
     if state.is_complete:
         return 'Another one begins with `agentforge phase start "objective"`.'
     if state.phase_status == "completed":
-        return f"Next: `agentforge phase {state.next_phase}`."
+        return f"`agentforge phase continue` enters {state.next_phase}."
     if state.phase_status == "blocked":
         folder = f"docs/forge/debate/{state.debate_id}"
         return f"Have the role files written in {folder}, then run `agentforge phase continue`."
