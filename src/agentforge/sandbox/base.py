@@ -32,6 +32,7 @@ ETC_ALWAYS = (
     "/etc/os-release",
     "/etc/protocols",
     "/etc/services",
+    "/etc/ssl/openssl.cnf",  # a program that may not read it does not even start, as many a node does
     "/etc/timezone",
 )
 # Whom to believe. Names are looked up by the proxy, so nothing else of a machine's network is needed inside.
@@ -41,7 +42,6 @@ ETC_NETWORK = (
     "/etc/pki/tls/certs",
     "/etc/ssl/cert.pem",
     "/etc/ssl/certs",
-    "/etc/ssl/openssl.cnf",
 )
 
 # Who runs inside, whoever runs outside: a test must not depend on the account of the person who started the
