@@ -349,7 +349,8 @@ def _facts(world: World, state: RunView) -> str:
     if reads_change(state.stage, state.run):
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
-        lines.append(render(reach, REACH_CHARS))
+        asked = any(product.part == "analysis" and not product.derived for product in state.stage.products)
+        lines.append(render(reach, REACH_CHARS if asked else REACH_CHARS // 4))
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ from agentforge.tools.base import OpenedRange
 MAX_SYMBOLS = 6
 MAX_LONG = 160
 """Lines of a definition that are shown at once; of a longer class the head, and its methods that matter."""
-ROOM = 350
+ROOM = 300
 """Lines that are shown in all."""
 HEAD, IMPORTS = 30, 50
 """Lines of a head, and of that of a file that will be edited: where its imports end must be seen."""
