@@ -41,7 +41,7 @@ def at_work(resolved: ResolvedPipeline) -> Iterator[tuple[str, Stage, str]]:
         if stage.role is None:
             continue
         yield stage.name, stage, resolved.prompt(stage.name)
-        for reader in (*stage.reviewers, *((stage.arbiter,) if stage.arbiter else ())):
+        for reader in (*stage.debaters, *stage.reviewers, *((stage.arbiter,) if stage.arbiter else ())):
             name = reviewer_name(reader, stage)
             yield f"{stage.name}/{name}", stage.read_by(name), resolved.review_prompt(stage.name, name)
 
@@ -112,7 +112,13 @@ def required(
         yield from required(inner, (*above, name))
 
 
-WORDING = {"2": "dde290f4cbbc8a20", "3": "36046710c95058f4", "4": "04a2a930d23c75e0", "5": "47d8cf59e7a93016"}
+WORDING = {
+    "2": "dde290f4cbbc8a20",
+    "3": "36046710c95058f4",
+    "4": "04a2a930d23c75e0",
+    "5": "1a72366f39ea7ae7",
+    "6": "7b8c0b19fa0f6ca2",
+}
 """The words of the prompts, by their version: whoever changes a word raises the version, and adds a row."""
 
 
@@ -142,7 +148,10 @@ def prompt_of(resolved: ResolvedPipeline, name: str, stage: Stage, told: str) ->
         submits=submits,
         locked={"tests/test_a.py": "1"},
     )
-    flow = flow_of(resolved.pipeline(), stage, reads="/" in name)
+    heard = stage.role in [debater.role for debater in resolved.pipeline().stage(stage.name).debaters]
+    flow = flow_of(
+        resolved.pipeline(), stage, "debater" if heard else "reviewer" if "/" in name else "worker"
+    )
     tools = "".join(f"tool: {spec.name}\n" for spec in bridge.specs())
     return system_prompt(resolved.role(stage.role), stage, contracts, told, flow=flow) + tools
 

@@ -43,7 +43,7 @@ class Story:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory, environments: Path) -> Story:
-    scene = make_scene(tmp_path_factory.mktemp("story"), FILES, environments)
+    scene = make_scene(tmp_path_factory.mktemp("story"), FILES)
     model = scene.script(("patch", QUESTION), ("patch", PATCH), ("review", REVIEW))
     (scene.top / "unsaved.py").write_text("x = 1\n", encoding="utf-8")
     asked = scene.run("start", "Greet the world by default", "--lane", "hotfix", "--model", model)

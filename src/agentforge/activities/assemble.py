@@ -200,7 +200,7 @@ def _view(world: World, state: RunView) -> StepView:
         constraints=tuple(str(item.get("description", "")) for item in objects(specification, "constraints")),
         artifacts=tuple(
             (name, world.once("yaml", refs[name], make=partial(_input, world, name, documents[name])))
-            for name in stage.requires
+            for name in (*stage.requires, *(debater.contract for debater in stage.debaters))
             if name in documents and not _says_nothing(world, name, documents[name])
         )
         + _from_others(world, state),
@@ -241,6 +241,8 @@ WRITTEN_BY_ROLES: tuple[Part, ...] = ("request", "requirements", "tests", "chang
 """Parts whose other keys repeat what a step is shown elsewhere: the request, ids of tests, verdicts."""
 
 
+DERIVED: tuple[Part, ...] = ("request", "questions", "options", "decision")
+"""Parts that say nothing new where the engine wrote them."""
 SAID_BY_ROLES = frozenset({"improvements"})
 """Keys that the engine fills with a role's words."""
 
@@ -269,7 +271,7 @@ def _dumped(world: World, ref: str) -> str:
 
 def _says_nothing(world: World, name: str, document: Mapping[str, Json]) -> bool:
     """Whether the engine wrote it from what the step is shown anyway."""
-    return document.get("derived") is True and world.catalogue.part(name) in ("request", "questions")
+    return document.get("derived") is True and world.catalogue.part(name) in DERIVED
 
 
 def _flags(world: World, state: RunView) -> str:
@@ -291,12 +293,12 @@ def _prompts(world: World, state: RunView) -> tuple[str, str]:
     stage = state.stage
     assert stage.role is not None
     owed = owed_by(world, state)
-    reads, name = state.run.owner == "reviewer", reader_of(state.run.name)
-    words = world.catalogue.review_prompt(stage.name, name) if reads else ""
+    owner, name = state.run.owner, reader_of(state.run.name)
+    words = world.catalogue.review_prompt(stage.name, name) if name else ""
     words = words or world.catalogue.prompt(stage.name)
     role, wording = world.catalogue.role(stage.role), world.catalogue.wording()
     role = replace(role, path_constraints=_limits(world, state, role))
-    flow = flow_of(state.pipeline, stage, reads=reads)
+    flow = flow_of(state.pipeline, stage, owner)
     system = system_prompt(role, stage, owed.must, words, wording, flow)
     return system, owed.told()
 

@@ -277,3 +277,37 @@ def _cap(step: Step) -> int:
     if stage is None:
         return 0  # the lane has risen since, and has no such stage
     return (stage.read_by(step.seat) if step.seat else stage).context_tokens
+
+
+def context_fields(report: ContextReport, *, whole: bool) -> dict[str, Json]:
+    """The same for programs; the texts only where they are asked for."""
+    return {
+        "task": report.task or None,
+        "step": report.step,
+        "stage": report.stage,
+        "seat": report.seat or None,
+        "role": report.role,
+        "lane": report.lane,
+        "reasons": list(report.reasons),
+        "cap": report.cap or None,
+        "tokens": report.tokens,
+        "block_tokens": report.packed,
+        "reusable_tokens": report.reusable,
+        "begins_like_step": report.like or None,
+        "blocks": [_block(block, whole=whole) for block in report.blocks],
+        "dropped": list(report.dropped),
+        "flagged": list(report.flagged),
+    }
+
+
+def _block(block: ContextBlock, *, whole: bool) -> dict[str, Json]:
+    found: dict[str, Json] = {
+        "name": block.name,
+        "tokens": block.tokens,
+        "source": block.source,
+        "priority": block.priority or None,
+        "shown": block.shown,
+        "why": block.why,
+        "reusable": block.reused,
+    }
+    return {**found, "text": block.text} if whole else found

@@ -43,6 +43,7 @@ _WORDS = {
     "object": "an object",
     "array": "a list",
     "null": "null",
+    "number": "a number",
 }
 
 NUMBERED_ID = re.compile(r"\^([A-Z]+)-\[0-9\]\{(\d)\}\$")
@@ -127,6 +128,32 @@ def problems(contract: Contract, value: object, *, final: bool) -> list[str]:
     back. What is wrong alike in several entries of a list is said once, with their ids.
     """
     return _problems(contract.final_schema if final else contract.draft_schema, contract.final_schema, value)
+
+
+def in_order(contract: Contract, document: Mapping[str, Json]) -> dict[str, Json]:
+    """A document with its keys as the contract lists them, those of its entries too: how it was kept says
+    nothing to a reader.
+    """
+    schema: Any = contract.document["schema"]
+    return _in_order(schema, document)
+
+
+def _in_order(properties: Mapping[str, Any], value: Mapping[str, Json]) -> dict[str, Json]:
+    known = [name for name in properties if name in value]
+    return {
+        name: _entry_in_order(properties.get(name, {}), value[name])
+        for name in (*known, *(name for name in value if name not in properties))
+    }
+
+
+def _entry_in_order(node: Mapping[str, Any], value: Json) -> Json:
+    match value:
+        case dict():
+            return _in_order(node.get("properties", {}), value)
+        case list():
+            return [_entry_in_order(node.get("items", {}), item) for item in value]
+        case _:
+            return value
 
 
 def schema_problems(schema: Mapping[str, Json], value: object) -> list[str]:

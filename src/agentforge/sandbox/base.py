@@ -30,9 +30,10 @@ ETC_ALWAYS = (
     "/etc/localtime",
     "/etc/mime.types",
     "/etc/os-release",
+    "/etc/pki/tls/openssl.cnf",
     "/etc/protocols",
     "/etc/services",
-    "/etc/ssl/openssl.cnf",  # a program that may not read it does not even start, as many a node does
+    "/etc/ssl/openssl.cnf",  # where it is there and cannot be read, Node does not start
     "/etc/timezone",
 )
 # Whom to believe. Names are looked up by the proxy, so nothing else of a machine's network is needed inside.
