@@ -105,7 +105,7 @@ def collecting(refuse: int = 0) -> Iterator[FakeCollector]:
 def scene_with(tmp_path: Path, settings: str) -> Scene:
     scene = make_scene(tmp_path, {"greeting.py": CODE})
     home = Path(scene.environ["AGENTFORGE_HOME"])
-    home.mkdir(mode=0o700)
+    home.mkdir(mode=0o700, exist_ok=True)
     (home / "config.yaml").write_text(settings)
     (home / "config.yaml").chmod(0o600)
     return scene

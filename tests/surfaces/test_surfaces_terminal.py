@@ -122,7 +122,7 @@ def test_a_hostile_repository_and_a_hostile_model_move_nothing_on_a_terminal(tmp
         ["escalations", "show", "ESC-001", "--task", task],
         ["escalations", "show", "ESC-001", "--task", task, "--json"],
         ["inspect", task],
-        ["inspect", task, "--step", "1"],
+        ["inspect", task, "--step", "1", "--no-walk"],
         ["inspect", task, "--json"],
         ["report", task],
         ["cost"],

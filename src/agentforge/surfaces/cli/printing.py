@@ -7,6 +7,7 @@ a terminal would obey, and none with a secret.
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -128,6 +129,15 @@ def print_bytes(data: bytes) -> None:
         click.echo(safe(data.decode("utf-8", "replace")), nl=not data.endswith(b"\n"))
     else:
         click.echo(data, nl=False)
+
+
+def print_paged(text: str) -> None:
+    """Text for a person at a terminal; what is longer than the screen goes through their pager."""
+    told = safe(text)
+    if told.count("\n") >= shutil.get_terminal_size().lines - 3:
+        click.echo_via_pager(told)
+    else:
+        click.echo(told, nl=False)
 
 
 def screen_width(*, or_else: int) -> int:

@@ -1,14 +1,13 @@
 """Going along the steps of a task at a terminal: a key for the next one, the previous one, and each part."""
 
 import io
-import shutil
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 
 import click
 
 from agentforge.app.steps import Step
-from agentforge.surfaces.cli.printing import safe
+from agentforge.surfaces.cli.printing import print_paged, say
 
 PARTS = {"c": "context", "r": "reply", "t": "tools", "d": "diff", "g": "gate", "s": "state"}
 _NEXT, _PREVIOUS = ("n", " ", "\x1b[C"), ("p", "\x1b[D")
@@ -26,7 +25,7 @@ def walk_along(steps: Sequence[Step], first: Step, part: str | None, show: Show)
         if not shown:
             _page(show, steps[at], part)
             shown = True
-        click.echo(f"\nstep {steps[at].number} of {len(steps)}   {keys}", err=True)
+        say(f"\nstep {steps[at].number} of {len(steps)}   {keys}", err=True)
         key = _key()
         if key in _OVER:
             return
@@ -35,7 +34,7 @@ def walk_along(steps: Sequence[Step], first: Step, part: str | None, show: Show)
             if 0 <= wanted < len(steps):
                 at, shown = wanted, False
             else:
-                click.echo("This is the last step." if key in _NEXT else "This is the first step.", err=True)
+                say("This is the last step." if key in _NEXT else "This is the first step.", err=True)
         elif key in PARTS or key in ("o", "\r", "\n"):
             part, shown = PARTS.get(key), False
 
@@ -48,12 +47,7 @@ def _key() -> str:
 
 
 def _page(show: Show, step: Step, part: str | None) -> None:
-    """What is longer than the screen goes through the pager of the person."""
     text = io.StringIO()
     with redirect_stdout(text):
         show(step, part)
-    told = safe(text.getvalue())
-    if told.count("\n") >= shutil.get_terminal_size().lines - 3:
-        click.echo_via_pager(told)
-    else:
-        click.echo(told, nl=False)
+    print_paged(text.getvalue())
