@@ -382,8 +382,8 @@ def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
     epilog="""\b
 Examples:
   agentforge debate "Where do sessions live?" --options Redis --options Postgres --options cookies
-  agentforge debate "How do we page?" --options "cursors: opaque" --options "offsets: as now" \\
-      --options "keys: by id" --context "Tables have 10 million rows" --constraint "Old clients go on"
+  agentforge debate "How do we page?" --options cursors --options "keys: by id" --options offsets
+  agentforge debate --file question.md --options A --options B --options C --context "10 million rows"
   agentforge debate "Should the parser be generated?" --model openai:NAME --json
 
 An advocate, a skeptic and an operator argue side by side, none of whom sees the others; then a synthesizer
