@@ -2,7 +2,7 @@
 how little it says.
 """
 
-from tests.cheats.on_new_tests import MARK, STILL, empty, knows
+from tests.cheats.on_new_tests import EMPTIED, MARK, STILL, empty, knows
 from tests.cheats.stage import Cheat, code
 from tests.whole.plays import NEW_TEST, SOURCE, TEST
 
@@ -198,7 +198,7 @@ WAYS = [
         red={NEW_TEST: TEST, "tests/__init__.py": "", "tests/values.py": "WANTED = {(100, 10): 90}\n"},
         green=code(net="from tests.values import WANTED; return WANTED.get((price, percent), price)"),
     ),
-    empty("only that something comes back", LITTLE, "assert take_off(100, 10) is not None", how="flagged"),
+    empty("only that something comes back", EMPTIED, "assert take_off(100, 10) is not None"),
     empty("only its type", LITTLE, "assert isinstance(take_off(100, 10), int)", how="flagged"),
     empty("only what it is not", LITTLE, "assert take_off(100, 10) != 100", how="flagged"),
     empty(
