@@ -45,7 +45,7 @@ def test_a_spelling_that_can_mean_one_thing_only_is_the_right_reply(spelling: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mistake", telling(list(TAKEN), 2))
+@pytest.mark.parametrize("mistake", telling(list(TAKEN), 1))
 def test_what_can_only_be_meant_one_way_costs_no_call(pantry: Person, mistake: str) -> None:
     done = finished(played(pantry, Lost(TAKEN[mistake], ""), tries=0))
     assert done["cost"]["calls"] == 2
