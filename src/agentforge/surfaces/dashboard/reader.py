@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from agentforge.app.steps import Step, steps_of
 from agentforge.app.task_list import list_all_tasks, summaries_of
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
@@ -18,6 +19,7 @@ from agentforge.store.user.index import TaskRow, fresh_row
 Key = tuple[str, str]
 """The repository's path and the name of the task."""
 _OPEN_TASKS = 32
+_KEPT_STEPS = 4
 _FRESH_S = 0.25
 """For how long a list of rows counts as new, where no event says otherwise."""
 
@@ -26,7 +28,7 @@ class NoSuchTask(UsageError):
     """Nothing of that name is known here."""
 
 
-class Reader:
+class TaskReader:
     """Reads tasks for many who ask at once. It holds nothing that is not on disk."""
 
     def __init__(self, home: Home, here: Path) -> None:
@@ -35,6 +37,7 @@ class Reader:
         self._rows: list[TaskRow] = []
         self._read_at = -1.0
         self._lock = threading.Lock()
+        self._steps: dict[Path, tuple[int, list[Step]]] = {}
         self._open: OrderedDict[Key, tuple[OpenTask, threading.Lock]] = OrderedDict()
 
     def rows(self) -> list[TaskRow]:
@@ -96,6 +99,16 @@ class Reader:
         """The row of one task, as fresh as its journal."""
         with self.opened(key) as task:
             return fresh_row(key[0], task.journal)
+
+    def steps(self, task: OpenTask) -> list[Step]:
+        """The steps of a task that is being read; collected again only when its journal has grown."""
+        size, found = self._steps.get(task.files.root, (-1, []))
+        if size != task.journal.size:
+            found = steps_of(task.files)
+            self._steps[task.files.root] = (task.journal.size, found)
+            while len(self._steps) > _KEPT_STEPS:
+                self._steps.pop(next(iter(self._steps)), None)
+        return found
 
     def summaries(self, rows: Sequence[TaskRow]) -> list[dict[str, Any]]:
         """Tasks as every surface shows them."""

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 
 from agentforge.core.errors import UserError
 from agentforge.surfaces.dashboard.parts import Heard, Known, Repo, TaskName
-from agentforge.surfaces.dashboard.reader import Key, Reader
-from agentforge.surfaces.dashboard.watcher import RELOAD, Listener, Watcher
+from agentforge.surfaces.dashboard.reader import Key, TaskReader
+from agentforge.surfaces.dashboard.watcher import RELOAD, Listener, TaskWatcher
 
 MOST_SOCKETS = 200
 _PATIENCE_S = 10.0
@@ -79,7 +79,7 @@ async def conversation(socket: WebSocket, watcher: Heard, conversation_id: str) 
 class News:
     """What one listener has not been told of one task yet."""
 
-    def __init__(self, reader: Reader, watcher: Watcher, key: Key, offset: int) -> None:
+    def __init__(self, reader: TaskReader, watcher: TaskWatcher, key: Key, offset: int) -> None:
         self._reader, self._watcher, self._key, self._offset = reader, watcher, key, offset
 
     def text(self) -> str:
@@ -97,7 +97,7 @@ class News:
         return json.dumps({**update, "since": since, "entries": entries})
 
 
-def _missed(reader: Reader, watcher: Watcher, since: int) -> list[str]:
+def _missed(reader: TaskReader, watcher: TaskWatcher, since: int) -> list[str]:
     """What has moved since a listener was here last; nothing for one who was never here."""
     if not since:
         return []
@@ -107,7 +107,7 @@ def _missed(reader: Reader, watcher: Watcher, since: int) -> list[str]:
     return [json.dumps(watcher.update(row)) for row in reversed(rows)]
 
 
-async def _accept(socket: WebSocket, watcher: Watcher) -> bool:
+async def _accept(socket: WebSocket, watcher: TaskWatcher) -> bool:
     if watcher.listeners >= MOST_SOCKETS:
         await socket.close(_TRY_LATER)
         return False

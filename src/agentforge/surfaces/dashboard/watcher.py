@@ -20,7 +20,7 @@ from agentforge.core.errors import UserError
 from agentforge.core.machine import TERMINAL
 from agentforge.store.layout import ProjectFiles
 from agentforge.store.user.index import Index, TaskRow
-from agentforge.surfaces.dashboard.reader import Key, Reader
+from agentforge.surfaces.dashboard.reader import Key, TaskReader
 
 _GROUP_MS = 100
 _LOOK_S = 3.0
@@ -66,10 +66,10 @@ class Listener:
         return texts
 
 
-class Watcher:
+class TaskWatcher:
     """Tells listeners which tasks have moved."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: TaskReader) -> None:
         self._reader = reader
         self._listeners: set[Listener] = set()
         self._dirty: set[Key] = set()
