@@ -11,11 +11,13 @@ from bench.checks import measure_checks
 from bench.commands import Command, measure_commands
 from bench.dashboards import measure_dashboard
 from bench.hands import Compared, measure_patch, measure_search, measure_walls
+from bench.logs import measure_log
 from bench.maps import measure_maps
 from bench.model import Work
 from bench.money import measure_money
 from bench.replay import Replay, measure_replay
 from bench.report import Row, against, read_rows, table, write_json
+from bench.reports import measure_reports
 from bench.scene import long_task
 from bench.steps import POINTS, Alone, Window, measure_engine, measure_steps
 from bench.temporal import measure_temporal
@@ -55,6 +57,7 @@ def main() -> None:
         with long_task(place / "alone") as scene:
             alone = list(measure_engine(scene, place))
         replay = measure_replay(task)
+        reports = list(measure_reports(place, task))
         commands = measure_commands(place, place / "repository", place / "home")
         walls, searches, patch = measure_walls(place), measure_search(place), measure_patch(place)
         temporal = measure_temporal(place / "temporal")
@@ -62,11 +65,13 @@ def main() -> None:
         maps = list(measure_maps(place / "maps"))
         checks = list(measure_checks(place / "checks"))
         dashboard = list(measure_dashboard(place / "dashboard"))
+        log = list(measure_log(place))
     tables = {
         "the engine alone": list(_alone(alone)),
         "time per step": list(_time(windows)),
         "size per step": list(_size(windows)),
         "reading back": list(_replay(replay)),
+        "looking back": reports,
         "at the prompt": list(_commands(commands)),
         "dollars of the same work": list(measure_money()),
         "walls around a command": list(_walls(walls)),
@@ -77,6 +82,7 @@ def main() -> None:
         "a ranked map": maps,
         "checks on a large tree": checks,
         "the dashboard": dashboard,
+        "the log of effects": log,
         "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
         "a model call": [
             Row(each.name, "against the bare client", each.times, "x", each.goal)

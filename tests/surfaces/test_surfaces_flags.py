@@ -8,7 +8,7 @@ from agentforge.surfaces.cli.flags import permissions_of
 from agentforge.surfaces.cli.main import cli
 from tests.rows import every
 
-STARTS = ("start", "design", "implement", "test", "review", "document", "fix")
+STARTS = ("start", "design", "implement", "test", "review", "document", "debate", "fix")
 READS_A_FILE = STARTS[:-1]
 AREAS = ("files", "shell", "network", "web", "mcp")
 OPTIONS = {
@@ -36,6 +36,8 @@ FLAGS = {
     "--json": "as_data",
     "--iterate": "iterate",
     "--no-iterate": "no_iterate",
+    "--debate": "debate",
+    "--no-debate": "no_debate",
 }
 SEVERAL = {"--iterate-at": ("iterate_at", "spec"), "--approve": ("approve", "design")}
 

@@ -44,7 +44,7 @@ def test_pipelines_are_listed_with_their_lanes_and_where_they_are_from(scene: Sc
     assert rows["implement"]["lanes"] == ["hotfix", "small", "full"]
     assert {row["from"] for row in rows.values()} == {"packaged"}
     assert {name: row["goal_type"] for name, row in rows.items()} == {
-        name: name for name in ("design", "document", "fix", "implement", "review", "test")
+        name: name for name in ("debate", "design", "document", "fix", "implement", "review", "test")
     }
     write(scene, ".agentforge/pipelines/implement.yaml", SMALL)
     write(scene, ".agentforge/pipelines/broken.yaml", "pipeline:\n  nonsense: 1\n")
@@ -109,7 +109,8 @@ def test_a_drawing_is_data_too_and_names_of_nothing_are_refused(scene: Scene) ->
     assert [lane["lane"] for lane in shown["lanes"]] == ["hotfix", "small", "full"]
     assert shown["lanes"][2]["stages"][3]["reviewers"][0]["role"] == "security_architect"
     assert (
-        "There is no pipeline dance. Choose one of design" in scene.run("pipelines", "show", "dance").stderr
+        "There is no pipeline dance. Choose one of debate, design"
+        in scene.run("pipelines", "show", "dance").stderr
     )
     refused = scene.run("pipelines", "show", "implement", "--lane", "wide")
     assert refused.returncode == 2

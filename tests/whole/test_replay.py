@@ -143,6 +143,9 @@ def test_a_fork_shares_what_came_before_pays_only_for_its_own_and_is_proved_by_i
     assert play.person.run("discard", first["task_id"]).code == 0
     git(top, "gc", "--quiet", "--prune=now")
     assert play.person.run("verify", forked["task_id"]).code == 0, forked
+    # The shared part has the name of the first task in its documents: that is no difference.
+    again = play.person.run("replay", forked["task_id"])
+    assert again.code == 0, again.said
 
 
 @pytest.mark.slow

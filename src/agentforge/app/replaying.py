@@ -34,6 +34,7 @@ from agentforge.core.events import (
     StageAccepted,
     TaskCreated,
     TaskDelivered,
+    TaskForked,
 )
 from agentforge.core.inputs import Create
 from agentforge.core.reply import Json
@@ -212,8 +213,8 @@ class _Fact:
 
 def _compared(recorded: Audit, replayed: Audit, first: OpenTask, second: OpenTask) -> Replayed:
     with Pack(first.files.pack) as one, Pack(second.files.pack) as other:
-        before = [*_facts(recorded, one, {})]
-        after = [*_facts(replayed, other, {second.task_id: first.task_id})]
+        before = [*_facts(recorded, one)]
+        after = [*_facts(replayed, other)]
     divergence = _first_divergence(before, after)
     shown = _by_run([fact for fact in before if fact.is_context])
     now = _by_run([fact for fact in after if fact.is_context])
@@ -260,10 +261,16 @@ def _by_run(facts: Sequence[_Fact]) -> dict[str, list[_Fact]]:
     return runs
 
 
-def _facts(audit: Audit, pack: Pack, names: dict[str, str]) -> Iterator[_Fact]:
+def _facts(audit: Audit, pack: Pack) -> Iterator[_Fact]:
+    # A fork's shared part has the name of the task that it was made for. A branch may have a number behind
+    # its name, where somebody had that name already.
+    happened = [event for decision in audit.decisions for event, _ in decision.happened]
+    shared = {event.task for event in happened if isinstance(event, TaskForked)}
+    names = sorted({audit.task_id, *shared, audit.state.branch} - {""}, key=len, reverse=True)
+
     def same(text: str) -> str:
-        for own, other in names.items():
-            text = text.replace(own, other)
+        for name in names:
+            text = text.replace(name, "TASK")
         return _CHANCE.sub("…", text)
 
     step, stage = 0, ""

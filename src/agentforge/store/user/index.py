@@ -6,9 +6,10 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from agentforge.core.errors import UserError
@@ -25,6 +26,7 @@ from agentforge.system.git.repository import Git
 T = TypeVar("T")
 
 _VERSION = 7
+NO_REPOSITORIES: Mapping[str, Git] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +71,14 @@ class Index(SqliteFile):
     instead.
     """
 
-    def update(self, repo: Path, journal: Journal) -> None:
+    def update(self, git: Git, journal: Journal) -> None:
         """Bring a task's row up to date; for the driver, after a step."""
         try:
             info = journal.files.journal.lstat()
         except OSError:
             return
-        self._save([_row(str(repo), journal, info, _Repositories())], [])
+        repo = str(git.top)
+        self._save([_row(repo, journal, info, _Repositories({repo: git}))], [])
 
     def repos(self) -> list[str]:
         """Every checkout that has tasks here, by its path."""
@@ -164,8 +167,8 @@ class _Repositories:
     files.
     """
 
-    def __init__(self) -> None:
-        self._known: dict[str, Git | None] = {}
+    def __init__(self, known: Mapping[str, Git] = NO_REPOSITORIES) -> None:
+        self._known: dict[str, Git | None] = dict(known)
 
     def files(self, repo: str, state: State) -> dict[str, list[str]]:
         """What a task has created and modified so far."""

@@ -57,7 +57,9 @@ def _rows(report: ContextReport) -> Iterator[tuple[str, int, str, bool]]:
         yield f"{len(tools)} tools", total, f"what the role may do here: {names}", reused
     for block in report.blocks:
         if block not in tools:
-            yield block.name, block.tokens, f"{block.why} (from: {block.source})", block.reused
+            less = "" if block.shown == "full" else f"{block.shown} only; "
+            why = f"{less}{block.why} (from: {block.source}; {block.priority})"
+            yield block.name, block.tokens, why, block.reused
 
 
 def context_texts(report: ContextReport) -> str:
