@@ -204,3 +204,15 @@ def test_reading_changes_nothing_in_the_record(top: Path, visitor: Visitor) -> N
     assert (came.status, came.data["error"]["code"]) == (424, "unusable"), "its trees are not there"
     assert desk.files.journal.read_bytes() == before
     assert OpenTask.open(desk.site, desk.files).state.open_escalation is not None
+
+
+def test_what_a_driver_could_not_do_is_told_on_the_page_of_its_task(top: Path, visitor: Visitor) -> None:
+    put_task(top)
+    assert visitor.get(f"/api/tasks/{TASK}")["driver_said"] is None
+    assert visitor.post(f"/api/tasks/{TASK}/continue").status == 200
+    deadline = time.monotonic() + 60
+    while not (found := visitor.get(f"/api/tasks/{TASK}"))["driver_said"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert found["stopped"]
+    assert "is not a model" in found["driver_said"]

@@ -191,22 +191,15 @@ def test_a_reader_that_never_reads_is_let_go_and_others_hear_on(
             app = app.app  # uvicorn may have wrapped it
         one: TaskWatcher = app._inner.state.watcher
         with visitor.listen("/ws/updates", max_size=1 << 26) as line:
-            _wait(lambda: one.listeners == 2)
+            _wait(lambda: one.listeners == 2 and bool(one._tasks))
             for number in range(3):
                 for listener in [*one._listeners]:
-                    _loop_of(listener).call_soon_threadsafe(
+                    one._tasks[0].get_loop().call_soon_threadsafe(
                         listener.tell, ("repo", "task"), f"{number}" * (1 << 24)
                     )
                 assert str(line.recv(timeout=15))[0] == str(number)
             _wait(lambda: one.listeners == 1)
         assert visitor.get("/api/status")["total"] == 0
-
-
-def _loop_of(listener: Listener) -> asyncio.AbstractEventLoop:
-    """Of the server: its events belong to it as soon as somebody waits for them."""
-    loop = listener.ready._loop  # type: ignore[attr-defined]  # there is no other way to ask
-    assert isinstance(loop, asyncio.AbstractEventLoop)
-    return loop
 
 
 def _wait(reached: Callable[[], bool]) -> None:
