@@ -93,10 +93,12 @@ class Visitor:
         return self.ask("POST", path, json.dumps(said).encode())
 
     @contextlib.contextmanager
-    def listen(self, path: str, max_size: int = 1 << 20, **headers: str) -> Iterator[ClientConnection]:
-        """A socket, as a page of this server would open it."""
-        origin = headers.pop("Origin", self.origin)
-        more = {"Cookie": self.cookie, **headers}
+    def listen(
+        self, path: str, headers: Mapping[str, str] | None = None, max_size: int = 1 << 20
+    ) -> Iterator[ClientConnection]:
+        """A socket, as a page of this server would open it unless other headers are given."""
+        more = {"Cookie": self.cookie, "Origin": self.origin, **(headers or {})}
+        origin = more.pop("Origin")
         with connect(
             f"ws://{self.address}{path}",
             origin=Origin(origin) if origin else None,

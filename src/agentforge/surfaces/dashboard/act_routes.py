@@ -5,19 +5,19 @@ from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError
 from agentforge.store.site import Site
 from agentforge.surfaces.dashboard.parts import EscalationName, Known, Repo, TaskName
 from agentforge.surfaces.dashboard.reader import TaskReader
-from agentforge.surfaces.dashboard.replies import ERRORS, JsonReply, reply
+from agentforge.surfaces.dashboard.replies import ERRORS, reply
 
 Words = Annotated[str, Body(embed=True, max_length=20_000)]
 OneWord = Annotated[str | None, Body(embed=True, max_length=200)]
 
-router = APIRouter(prefix="/api", responses=ERRORS, default_response_class=JsonReply)
+router = APIRouter(prefix="/api", responses=ERRORS, default_response_class=JSONResponse)
 
 
 @router.post("/tasks", status_code=201)

@@ -4,19 +4,19 @@ from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 
 from agentforge import __version__
 from agentforge.core.machine import TERMINAL
 from agentforge.store.task.lines import spell_document
 from agentforge.surfaces.dashboard.parts import Known, Repo, StepNumber, TaskName
 from agentforge.surfaces.dashboard.reader import counts
-from agentforge.surfaces.dashboard.replies import ERRORS, JsonReply, reply
+from agentforge.surfaces.dashboard.replies import ERRORS, reply
 
 _RECENT = 12
 _MOST_SHOWN = 200
 
-router = APIRouter(prefix="/api", responses=ERRORS, default_response_class=JsonReply)
+router = APIRouter(prefix="/api", responses=ERRORS, default_response_class=JSONResponse)
 
 
 @router.get("/status")

@@ -29,15 +29,9 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-class JsonReply(Response):
-    """JSON that is never kept by a browser."""
-
-    media_type = "application/json"
-
-
 def reply(document: object, status: int = 200) -> Response:
     """A document. Only ASCII, so that no text of a repository can be no text here."""
-    return JsonReply(json.dumps(document), status, {"Cache-Control": "no-store"})
+    return Response(json.dumps(document), status, {"Cache-Control": "no-store"}, "application/json")
 
 
 def problem(status: int, code: str, sentence: str, next_step: str = "") -> Response:
