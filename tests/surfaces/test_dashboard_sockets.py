@@ -112,6 +112,21 @@ def test_a_task_of_nobody_is_no_socket(visitor: Visitor) -> None:
                 line.recv(timeout=5)
 
 
+def test_what_a_listener_says_is_of_no_interest(top: Path, visitor: Visitor) -> None:
+    desk = put_task(top)
+    with visitor.listen("/ws/updates") as line:
+        for said in ("text", b"bytes", "{}", "a" * 60_000):
+            line.send(said)
+        end(desk)
+        assert heard(line)["summary"]["status"]["state"] == "aborted"
+    with visitor.listen("/ws/updates") as line:
+        line.send("a" * 100_000)
+        with pytest.raises(ConnectionClosed) as closed:
+            line.recv(timeout=10)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1009, "too long"
+
+
 def test_one_watcher_however_many_listen_and_none_when_nobody_does(top: Path) -> None:
     put_task(top)
 

@@ -138,7 +138,10 @@ async def _pass_on(socket: WebSocket, listener: Listener, news: News | None = No
 
 async def _ended(socket: WebSocket) -> None:
     """Returns when the other side is gone. What it says is of no interest, and not much of it is read."""
-    async for _ in socket.iter_bytes():
+    while True:
+        said = await socket.receive()
+        if said["type"] == "websocket.disconnect":
+            return
         await asyncio.sleep(_PAUSE_S)
 
 
