@@ -26,6 +26,9 @@ LINES: list[tuple[str, str | None]] = [
     ("test", None),
     ("fix", None),
     ("debate", None),
+    ("research", "small"),
+    ("research", "full"),
+    ("curate", "small"),
 ]
 FULL = ["intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"]
 
@@ -63,6 +66,12 @@ TOOLS: dict[str, tuple[set[str], set[str]]] = {
     "operator": ({"analyze_dependencies", "read_documentation"}, NO_HANDS),
     "synthesizer": (set(), NO_HANDS),
     "maintainer": (WRITES, NEVER),
+    "editor": ({"read_documentation"}, NO_HANDS),
+    "fact_checker": ({"create_file", "edit_file", "delete_file", "run_tests"} | RUNS, NEVER),
+    **dict.fromkeys(
+        ("researcher", "writer", "analyst", "data_curator"),
+        (WRITES | {"run_conformance_check", "read_documentation"}, NEVER),
+    ),
 }
 
 WORK: dict[str, tuple[str, str, set[str]]] = {

@@ -68,7 +68,8 @@ def test_an_unknown_lane_or_pipeline_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match="no lane wide; its lanes are hotfix, small"):
         CATALOG.resolve("implement", "wide")
     with pytest.raises(
-        UsageError, match="no pipelines file `agentforge:dance`; there are debate, design, document, fix"
+        UsageError,
+        match="no pipelines file `agentforge:dance`; there are analyse, curate, debate, design, document, fix",
     ):
         CATALOG.resolve("dance", "small")
 

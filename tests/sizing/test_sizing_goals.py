@@ -92,3 +92,35 @@ def test_what_is_handed_in_says_the_goal_before_the_words_do() -> None:
     assert classify_goal("Design a cache", given)[0] == "implement"
     assert classify_goal("Test the specification", given)[0] == "test"
     assert classify_goal("Test the specification", given | {"tests"})[0] == "implement"
+
+
+@every(
+    ("request_text", "goal"),
+    [
+        ("Research how long a session is kept and write it down in reports/sessions.md", "research"),
+        ("Please research caching strategies for the API", "research"),
+        ("Research the two parsers and create a report", "research"),
+        ("Write an article about the new parser", "write"),
+        ("Draft a short announcement for version 2", "write"),
+        ("Write a report on the waiting times", "write"),
+        ("Analyse data/survey.csv by region", "analyse"),
+        ("Analyze the dataset of last year", "analyse"),
+        ("Curate the customers in data/customers.csv", "curate"),
+        ("Clean data/customers.csv so that every country is valid", "curate"),
+        # and what only looks like it
+        ("Research page crashes on load", "implement"),
+        ("Research the queue and implement it", "implement"),
+        ("Write a report to disk after every run", "implement"),
+        ("Write a summary of failed rows to stderr", "implement"),
+        ("Write an article model with a title", "implement"),
+        ("Clean the build folder before a release", "implement"),
+        ("Deduplicate rows in the importer", "implement"),
+        ("Analyse the auth module", "review"),
+        ("Write a guide for plugin authors", "document"),
+        ("Write a specification for the parser", "design"),
+    ],
+)
+def test_a_text_or_data_that_is_asked_for_is_told_from_code_that_makes_one(
+    request_text: str, goal: str
+) -> None:
+    assert classify_goal(request_text)[0] == goal, request_text

@@ -8,7 +8,10 @@ from agentforge.surfaces.cli.flags import permissions_of
 from agentforge.surfaces.cli.main import cli
 from tests.rows import every
 
-STARTS = ("start", "design", "implement", "test", "review", "document", "debate", "fix")
+STARTS = (
+    *("start", "design", "implement", "test", "review", "document", "debate", "research", "write", "analyse"),
+    *("curate", "fix"),
+)
 READS_A_FILE = STARTS[:-1]
 AREAS = ("files", "shell", "network", "web", "mcp")
 OPTIONS = {

@@ -11,7 +11,7 @@ from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.merged import merged_checks, merged_runs
 from agentforge.languages.outcomes import GOOD, TestRun, rerun_flaky
 from agentforge.languages.repository import Project
-from agentforge.languages.table import is_source
+from agentforge.languages.table import is_read
 from agentforge.languages.values import CheckRun
 from agentforge.store.baselines import keep, read_kept
 
@@ -74,7 +74,7 @@ def measured_base(world: World, state: State) -> BaselineRecord:
 def _lint_of(world: World, state: State, project: Project) -> CheckRun:
     """What the linter of a project finds on the base; once a task."""
     runner = world.pristine_runner(state, project)
-    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_source(entry.path)]
+    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_read(entry.path)]
 
     def lint() -> CheckRun:
         place = world.workspace.pristine(state.base_tree, state.base_commit)

@@ -17,7 +17,7 @@ from agentforge.core.state import State
 from agentforge.core.values import Baseline
 from agentforge.gates.ratchets import incomplete, with_leave
 from agentforge.languages.outcomes import GOOD, NO_TESTS, TestRun
-from agentforge.languages.table import is_source
+from agentforge.languages.table import is_read
 from agentforge.languages.values import CheckRun
 from agentforge.sandbox.base import is_weak
 
@@ -99,7 +99,7 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
     if run.results and not passing and not _goes_on(state):
         return _nothing_passes(run, bad)
-    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_source(entry.path)]
+    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_read(entry.path)]
     runs, place = world.language(state).runs, world.workspace.pristine(state.base_tree, state.base_commit)
     style = runs.lint(world.sandbox, environment, place, paths)
     if incomplete(style):

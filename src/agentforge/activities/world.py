@@ -156,14 +156,14 @@ class World:
     def projects(self, state: State) -> tuple[Project, ...]:
         """The projects of this repository, read from the base commit; the largest first."""
         if self._projects is None:
-            self._projects = self._found(state.base_tree, self._paths(state))
+            self._projects = self._found(state.base_tree, self._paths(state), state.pipeline.works_on)
         return self._projects
 
-    def _found(self, tree: str, paths: Sequence[str]) -> tuple[Project, ...]:
+    def _found(self, tree: str, paths: Sequence[str], works_on: str) -> tuple[Project, ...]:
         git = self.workspace.git
-        found = find_projects(lambda path: git.read_blob(tree, path), paths, self.settings)
+        found = find_projects(lambda path: git.read_blob(tree, path), paths, self.settings, works_on)
         roots = self.settings.get("import_roots")
-        if not roots:
+        if not roots or works_on:
             return found
         return (replace(found[0], plan=replace(found[0].plan, import_roots=tuple(roots))), *found[1:])
 
@@ -228,11 +228,14 @@ class World:
 
     def _changed_environment(self, state: State, project: Project, tree: str) -> Environment:
         paths = [entry.path for entry in self.workspace.git.ls_tree(tree) if entry.kind == "blob"]
-        after = next((each for each in self._found(tree, paths) if each.name == project.name), project)
+        after = next(
+            (each for each in self._found(tree, paths, state.pipeline.works_on) if each.name == project.name),
+            project,
+        )
         if self._lock_hash(project, state.base_tree) == self._lock_hash(after, tree):
             return self._base_environment(state, project)
         self.progress("building the environment that the change asks for")
-        return self._built(state, tree, after)
+        return replace(self._built(state, tree, after), own_bytecode=False)
 
     def _lock_hash(self, project: Project, tree: str) -> str:
         git = self.workspace.git
@@ -280,9 +283,8 @@ class World:
 
     def test_globs(self, state: State) -> tuple[str, ...]:
         """What `{tests}` stands for in this repository: what its settings say, else its layout."""
-        return tuple(self.settings.get("tests", ())) or joined_language(
-            self.projects(state)
-        ).tests.test_globs(self.plan(state).test_paths)
+        said = () if state.pipeline.works_on else tuple(self.settings.get("tests", ()))
+        return said or joined_language(self.projects(state)).tests.test_globs(self.plan(state).test_paths)
 
     def is_test(self, state: State) -> Callable[[str], bool]:
         """Whether a path is a test's, by the repository's own layout."""

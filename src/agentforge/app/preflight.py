@@ -38,8 +38,13 @@ def check_projects(git: Git, tree: str, line: Pipeline, request: str, settings: 
         return
     paths = [entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"]
     others = sorted({PurePosixPath(path).suffix for path in paths if is_other_code(path)} - _BESIDE)
-    projects = find_projects(lambda path: git.read_blob(tree, path), paths, settings)
-    if others and not languages_of(paths) and not any(project.language.declared for project in projects):
+    projects = find_projects(lambda path: git.read_blob(tree, path), paths, settings, line.works_on)
+    if (
+        not line.works_on
+        and others
+        and not languages_of(paths)
+        and not any(project.language.declared for project in projects)
+    ):
         raise UsageError(
             f"Changes are proved in {NAMES}, or in what the settings declare, and this repository has "
             f"neither; its code is in {', '.join(others[:5])} files.",

@@ -42,7 +42,7 @@ from agentforge.context.conventions import convention_files
 from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
-from agentforge.core.pipeline import Part, Pipeline
+from agentforge.core.pipeline import LANES, Part, Pipeline
 from agentforge.core.reply import Json
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import VIOLATION, Delivery
@@ -312,7 +312,8 @@ def _lane_with(
     where it should. If none is like that it is the highest, which can name the most.
     """
     lanes: list[str] = [*template["lanes"]]
-    first = lanes.index(wanted) if wanted in lanes else len(lanes) - 1
+    higher = [name for name in LANES[LANES.index(wanted) :] if name in lanes] if wanted in LANES else []
+    first = lanes.index(higher[0]) if higher else len(lanes) - 1
     for lane in (*lanes[first:], *reversed(lanes[:first])):
         stages = catalog.stages_of(template, lane)
         if reaches(template, ends, stages) and watching.finds(stages):

@@ -43,6 +43,7 @@ _WORDS = {
     "object": "an object",
     "array": "a list",
     "null": "null",
+    "number": "a number",
 }
 
 NUMBERED_ID = re.compile(r"\^([A-Z]+)-\[0-9\]\{(\d)\}\$")

@@ -59,6 +59,7 @@ class Line:
             "continues_with": goes_on.get("next_pipeline"),
             "continue_prompt": goes_on.get("prompt"),
             "summary": template_text(sums_up) if sums_up else None,
+            "works_on": template.get("works_on"),
         }
         after = {key: value for key, value in told.items() if value}
         return {**kept, **rises, **settled, "goal": template["goal_type"], **self.ends, **after}

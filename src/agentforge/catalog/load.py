@@ -77,6 +77,7 @@ OWN_CONTRACTS = frozenset(
         "settings",
         "user_settings",
         "check_definition",
+        "document_checks",
         "project_check",
         "stage_config",
         *DOCUMENTS.values(),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from agentforge.catalog.policies import check_keys, read_policy, refusal, words, words_by_name
 from agentforge.core.pipeline import PARTS, Part
-from agentforge.tools.look.documents import headings
+from agentforge.languages.documents.outline import headings
 
 MAX_FILES = 6
 MAX_CHARS = 60_000

@@ -347,6 +347,8 @@ class Pipeline:
     """How its end sums up what it hands over, with words in braces."""
     continue_prompt: str = ""
     """What a person is asked when a task of this one is done and can go on."""
+    works_on: str = ""
+    """The language that its tests are written in, where that is not the repository's own."""
     extends_to: tuple[str, ...] = ()
     """The stages that a task can be extended to, in order; none in tasks of before that was known."""
 
@@ -456,6 +458,7 @@ def pipeline_from_json(value: Mapping[str, Json]) -> Pipeline:
         continues_with=str(value.get("continues_with") or ""),
         summary=str(value.get("summary") or ""),
         continue_prompt=" ".join(str(value.get("continue_prompt") or "").split()),
+        works_on=str(value.get("works_on") or ""),
         extends_to=tuple(_texts(value.get("extends_to"))),
     )
 

@@ -6,7 +6,7 @@ One that does neither, although functions changed, proves nothing.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,7 +21,9 @@ from agentforge.languages.table import is_code, is_other_code
 from agentforge.languages.tests import code_doubts, replaced_names
 from agentforge.languages.values import ChangedCode
 
-ProvedBy = Literal["running it", "a process it starts", "its set-up", "a value", "not measured", "nothing"]
+ProvedBy = Literal[
+    "running it", "reading it", "a process it starts", "its set-up", "a value", "not measured", "nothing"
+]
 """How a test is about the change, the surest first."""
 
 MAX_NAMED = 4
@@ -108,7 +110,9 @@ def judge_about(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequ
     if apart := [
         identity
         for identity, how in found.items()
-        if how != "running it" and run.reached is not None and _among(identity, run.reached.started)
+        if how not in ("running it", "reading it")
+        and run.reached is not None
+        and _among(identity, run.reached.started)
     ]:
         again = runner.run(tree, apart, Watch(tuple(sorted(change.code)), change.data, children=True))
         found |= {identity: _proved_by(again, identity, change, started=True) for identity in apart}
@@ -122,7 +126,10 @@ def judge_about(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequ
         found |= dict.fromkeys(undecided, "a value")
     return AboutChange(
         tuple(_reason(identity, change) for identity, how in found.items() if how == "nothing"),
-        tuple(flag for identity, how in found.items() for flag in _flag(identity, how, values)),
+        (
+            *(flag for identity, how in found.items() for flag in _flag(identity, how, values)),
+            *_stand_ins(run, change, ids),
+        ),
         found,
         run,
     )
@@ -175,6 +182,8 @@ def _proved_by(run: TestRun, identity: str, change: TaskChange, *, started: bool
         return "not measured"
     if _runs(reached.tests, identity, change.lines):
         return "running it"
+    if not reached.read.get(identity, frozenset()).isdisjoint(change.data):
+        return "reading it"
     if _runs(reached.children, identity, change.lines):
         return "a process it starts"
     if _meets(reached.setup, change.lines):
@@ -245,6 +254,15 @@ def _reason(identity: str, change: TaskChange) -> str:
         f"{identity} passes without running a changed line: it never reaches {named}{more}, so it does not "
         "prove its requirement; let it call what was changed, or change what it calls"
     )
+
+
+def _stand_ins(run: TestRun, change: TaskChange, ids: Sequence[str]) -> Iterator[Flag]:
+    """Tests during which something else stood in the place of what changed, however it came there."""
+    changed = {f"{path}::{name}" for path, found in change.code.items() for name in found.functions}
+    for name, replaced in run.reached.replaced.items() if run.reached is not None else ():
+        if (both := sorted(replaced & changed)) and any(_among(name, (identity,)) for identity in ids):
+            told = f"while it runs, `{both[0]}`, which the change is about, is replaced by something else"
+            yield Flag(name, told, ruling=True)
 
 
 def _flag(identity: str, how: ProvedBy, values: Sequence[str]) -> list[Flag]:

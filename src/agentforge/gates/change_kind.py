@@ -12,6 +12,7 @@ from agentforge.core.values import Escalation, Question, agrees
 from agentforge.gates.flags import Flag
 from agentforge.gates.green import GreenCase
 from agentforge.gates.kinds import (
+    BY_CHECKS,
     WITHOUT_SUITE,
     Allowed,
     ChangedFile,
@@ -28,8 +29,10 @@ from agentforge.gates.kinds import (
 from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.red import MAX_REASONS, NO_TEST, NOTHING_FAILS, RedCase, declared_tests
 from agentforge.gates.same_behaviour import NameChanges, lost_about, lost_question, lost_reasons, not_tested
+from agentforge.gates.shadows import is_named
 from agentforge.gates.tests_only import prove_new_tests
 from agentforge.gates.verdict import Verdict
+from agentforge.languages.table import is_source
 
 FED_BACK = 1
 """How often a role hears that its change shows too little, before a person is asked."""
@@ -63,7 +66,7 @@ class KindOfChange:
     @cached_property
     def kind(self) -> ProofKind:
         """What the diff says that it is. A test of a new name is none of new behaviour."""
-        found = kind_of(self.files, red=failed_before(self.red))
+        found = kind_of(self.files, red=failed_before(self.red), runs_code=self.runner.language.runs_code)
         return "same_behaviour" if found == "new_behaviour" and self.names.is_all else found
 
     @cached_property
@@ -86,12 +89,23 @@ class KindOfChange:
         """Why this change does not do, before anything is run; a person may be asked."""
         if not self.files:
             return Verdict("failed", ("nothing has changed; make the change that the request asks for",), {})
+        if not self.runner.language.runs_code and (wrong := self._beyond_documents()):
+            return Verdict("failed", tuple(wrong[:MAX_REASONS]), {"kind": self.kind, "runs": []})
         if reasons := too_weak(self.kind, self.allowed):
             return self._refused(reasons, kind_question(self.kind, self.allowed.kind))
         lost = self.names.lost if self.kind == "same_behaviour" else []
         if lost and not self._agreed(lost_about(lost)):
             return self._refused(lost_reasons(lost), lost_question(lost))
         return None
+
+    def _beyond_documents(self) -> list[str]:
+        """What changed although nothing that is run here says anything about it."""
+        return [
+            f"`{file.path}` is no document and no data, and nothing here tests it; take that back"
+            for file in self.files
+            if (is_source(file.path) and file.kind != "test")
+            or (file.kind in ("ci", "settings") and not is_named([file.path], self.request))
+        ]
 
     def prepared(self, case: GreenCase) -> GreenCase:
         """The case of GREEN, with what this kind lets change."""
@@ -116,11 +130,16 @@ class KindOfChange:
         return {
             "kind": self.kind,
             "asked": {"kind": self.allowed.asked.kind, "allowed": self.allowed.kind, "why": self.allowed.why},
-            "proved_as": proved_as(self.kind, WITHOUT_SUITE if record.get("no_suite") else self._by()),
+            "proved_as": self._proved_as(no_suite=bool(record.get("no_suite"))),
             "base_tests_tree": self.base_tests,
             "flags": [*(old if isinstance(old, list) else []), *(flag.to_json() for flag in flags)],
             **more,
         }
+
+    def _proved_as(self, *, no_suite: bool) -> str:
+        if self.kind == "new_behaviour" and not self.runner.language.runs_code:
+            return BY_CHECKS
+        return proved_as(self.kind, WITHOUT_SUITE if no_suite else self._by())
 
     def _by(self) -> str:
         names, modules = self.names.renames if self.renames_count else ({}, {})

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from agentforge.catalog.policies import read_policy, section
+from agentforge.languages.documents.outline import is_document
 from agentforge.languages.imports import imported_names
 from agentforge.system.git.repository import Git
-from agentforge.tools.look.documents import is_document
 
 _WORD = re.compile(r"[a-z]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")

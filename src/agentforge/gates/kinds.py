@@ -36,6 +36,10 @@ PROVED_BY: Mapping[ProofKind, str] = {
 }
 WITHOUT_SUITE = "the difference itself, which is words for people and nothing else; the project has no tests"
 """What a change of documents rests on where there is no suite."""
+BY_CHECKS = (
+    "new content, by checks that failed without it and hold with it; each is data that we read ourselves"
+)
+"""What documents and data rest on."""
 OWED: Mapping[ProofKind, str] = {
     "new_behaviour": "tests that fail without the change and pass with it",
     "same_behaviour": (
@@ -67,7 +71,11 @@ class Allowed:
     asked: AskedFor
 
 
-GOALS: Mapping[str, ProofKind] = {"test": "tests_only", "document": "no_code"}
+GOALS: Mapping[str, ProofKind] = {
+    "test": "tests_only",
+    "document": "no_code",
+    **dict.fromkeys(("research", "write", "analyse", "curate"), "new_behaviour"),
+}
 """Pipelines whose goal says the kind itself, whatever the words of the request."""
 
 
@@ -141,10 +149,13 @@ def _file_kind(runner: PristineRunner, before: str, after: str, path: str) -> Fi
     return what_kind_of_file(path) or "source"
 
 
-def kind_of(files: Iterable[ChangedFile], *, red: bool) -> ProofKind:
-    """The kind of a change. `red`: tests that it brings failed without it."""
+def kind_of(files: Iterable[ChangedFile], *, red: bool, runs_code: bool = True) -> ProofKind:
+    """The kind of a change. `red`: tests that it brings failed without it. Where tests run no code,
+    documents are what they are about.
+    """
     kinds = {file.kind for file in files}
-    if red and kinds & {"source", "data", "settings"}:
+    told = {"source", "data", "settings"} if runs_code else {"source", "data", "settings", "document"}
+    if red and kinds & told:
         return "new_behaviour"
     if "source" in kinds:
         return "same_behaviour"

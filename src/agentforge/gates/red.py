@@ -21,7 +21,7 @@ from agentforge.gates.unproved import KEY, only_guarded, unproved, unproved_flag
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
-from agentforge.languages.tests import missing_import, shares_fixtures, test_ids
+from agentforge.languages.tests import inputs, missing_import, shares_fixtures, test_ids
 from agentforge.system.git.repository import TreeEntry
 
 NO_TEST = "There is no test: at least one must be there, and fail now"
@@ -114,6 +114,7 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     ]
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
+    kept |= {path for file in files for path in inputs(sources[file], file)}
     locked: dict[str, Json] = {
         path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))
     }

@@ -1,9 +1,9 @@
 """What is nothing but words: all that may change after the last review."""
 
+from agentforge.languages.documents.outline import is_document
 from agentforge.languages.table import is_source
 from agentforge.system.git.repository import Git
 from agentforge.tools.change.releasing import CHANGELOG_NAME, NOTES_NAME
-from agentforge.tools.look.documents import is_document
 
 PLAIN = "100644"
 

@@ -89,6 +89,7 @@ def _whole_reached(project: "Project", seen: Reached) -> Reached:
         frozenset(map(whole, seen.opened)),
         frozenset(map(whole, seen.lost)),
         lines(seen.loading),
+        {whole(key): frozenset(map(whole, paths)) for key, paths in seen.read.items()},
     )
 
 
@@ -101,6 +102,7 @@ def _merged_reached(seen: Sequence[Reached]) -> Reached:
         frozenset().union(*(each.opened for each in seen)),
         frozenset().union(*(each.lost for each in seen)),
         {path: lines for each in seen for path, lines in each.loading.items()},
+        {key: paths for each in seen for key, paths in each.read.items()},
     )
 
 

@@ -72,6 +72,10 @@ class Reached:
     """Tests during which somebody else took the place of the watch: lines may be missing."""
     loading: Lines = field(default_factory=dict)
     """In functions, while files of tests were loaded."""
+    read: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By test, where that is known: the data that it judges."""
+    replaced: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By test: functions of the watched files, as `path::name`, in whose place something else stood."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,11 +59,15 @@ class Project:
 
 
 def find_projects(
-    read: Read, paths: Sequence[str], settings: Mapping[str, object] | None = None
+    read: Read, paths: Sequence[str], settings: Mapping[str, object] | None = None, works_on: str = ""
 ) -> tuple[Project, ...]:
     """The projects of a repository, the largest first. One without any is one of its main language at the
-    top. What the settings say is said of the largest; `projects` has a part for each other folder.
+    top. What the settings say is said of the largest; `projects` has a part for each other folder. Work
+    that is on one language alone sees the repository as one project of that.
     """
+    if works_on:
+        only = next(language for language in LANGUAGES if language.name == works_on)
+        return (_project(only, "", read, paths, {}),)
     found = [(language, root) for language in FOUND for root in language.projects.roots(read, paths)]
     declared = [
         (language, "") for language in LANGUAGES if language.declared and language.name in (settings or {})

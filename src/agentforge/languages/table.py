@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.languages.compiled.languages import GO, JAVA, RUST
+from agentforge.languages.documents.language import DOCUMENTS
+from agentforge.languages.documents.outline import is_document
 from agentforge.languages.generic.language import GENERIC
 from agentforge.languages.node.language import NODE
 from agentforge.languages.port import Language
@@ -10,7 +12,7 @@ from agentforge.languages.python import check_reader as python_checks
 from agentforge.languages.python.language import PYTHON
 from agentforge.languages.readings import CheckReader
 
-LANGUAGES: tuple[Language, ...] = (PYTHON, NODE, GO, RUST, JAVA, GENERIC)
+LANGUAGES: tuple[Language, ...] = (PYTHON, NODE, GO, RUST, JAVA, DOCUMENTS, GENERIC)
 FOUND = tuple(language for language in LANGUAGES if not language.declared)
 """Those that a repository shows by its files."""
 CHECK_READERS: Mapping[str, CheckReader] = {PYTHON.name: python_checks}
@@ -25,7 +27,8 @@ CODE = tuple(suffix for language in LANGUAGES for suffix in language.suffixes)
 _DECLARATIONS = tuple(ending for language in LANGUAGES for ending in language.declarations)
 OTHER_CODE = GENERIC.suffixes
 """Suffixes of code whose tests only its project knows how to run."""
-NAMES = " or ".join((", ".join(language.name for language in FOUND[:-1]), FOUND[-1].name))
+_NAMED = [language.name for language in FOUND if language.runs_code]
+NAMES = " or ".join((", ".join(_NAMED[:-1]), _NAMED[-1]))
 
 
 def languages_of(paths: Iterable[str], known: Sequence[Language] = FOUND) -> tuple[Language, ...]:
@@ -48,6 +51,11 @@ def language_of(path: str) -> Language | None:
 def is_source(path: str) -> bool:
     """Whether a file is written in a language that we know."""
     return language_of(path) is not None
+
+
+def is_read(path: str) -> bool:
+    """Whether somebody's linter may have something to say of it: source, and documents."""
+    return is_source(path) or is_document(path)
 
 
 def is_code(path: str) -> bool:

@@ -87,6 +87,12 @@ def weakened(before: str, after: str, path: str) -> list[str]:
     return language.tests.weakened(before, after, path) if language else []
 
 
+def inputs(text: str, path: str) -> tuple[str, ...]:
+    """The files that the tests of a file compare with, and that stay as they are with them."""
+    language = language_of(path)
+    return language.tests.inputs(text) if language else ()
+
+
 def missing_import(error: str, path: str, promised: Sequence[str]) -> str | None:
     """Why a test file could not be loaded, if what it lacks is one of the promised files; else None."""
     language = language_of(path)

@@ -10,7 +10,9 @@ from agentforge.core.pipeline import Part
 from agentforge.core.values import VIOLATION
 from agentforge.sizing.triage import words
 
-Goal = Literal["design", "implement", "test", "review", "fix", "document"]
+Goal = Literal[
+    "design", "implement", "test", "review", "fix", "document", "research", "write", "analyse", "curate"
+]
 GOALS: tuple[Goal, ...] = get_args(Goal)
 
 
@@ -28,9 +30,20 @@ _REVIEWS = _set("review analyze analyse assess")
 _DOCUMENTS = _set("document")
 _FIXES = _set("fix repair resolve")
 _TESTS = _set("test")
-_ALSO_NOUNS = _set("design plan review document test fix")
+_RESEARCHES = _set("research")
+_ANALYSES = _set("analyze analyse")
+_CURATES = _set("curate")
+_TIDIES = _set("clean deduplicate normalise normalize tidy")
+"""What is done to data, where a file of data is named; else it is code."""
+_ALSO_NOUNS = _set("design plan review document test fix research")
 _WRITES = _set("write draft propose sketch outline prepare")
 _SPECIFICATIONS = _set("specification spec design architecture")
+_TEXTS = _set("article essay post whitepaper memo newsletter announcement briefing editorial paper")
+_ABOUT = _set("report summary overview")
+"""Texts too, but only about something: "write a report to disk" asks for code."""
+_PAPERS = _set("document documents table tables chart figure findings notes page")
+_ON_DOCUMENTS = _set("research write analyse curate")
+_DATA = (".csv", ".tsv", ".jsonl", ".ndjson")
 _MANUALS = _set("docs documentation manual tutorial guide")
 _GOES_ON = _set("for of that which how to on about document doc")
 """What can follow a document that is asked for: "write a spec for X", never "write spec tests"."""
@@ -74,7 +87,7 @@ def _by_verb(first: str, rest: list[str]) -> tuple[Goal, str]:
     goal = _asked_for(first, rest)
     if goal is None:
         return "implement", "the request asks for a change"
-    if built := _then_builds(rest):
+    if built := _then_builds(rest, texts=goal in _ON_DOCUMENTS):
         return "implement", f"“{first}”, but also “{built}”"
     return goal, f"it begins with “{first}”"
 
@@ -82,12 +95,22 @@ def _by_verb(first: str, rest: list[str]) -> tuple[Goal, str]:
 def _asked_for(first: str, rest: list[str]) -> Goal | None:
     if first in _DESIGNS:
         return "design" if _is_verb(first, rest) else None
+    if first in _RESEARCHES:
+        return "research" if _is_verb(first, rest) else None
+    if first in _CURATES or (first in _TIDIES and _names_data(rest)):
+        return "curate"
+    if first in _ANALYSES and _names_data(rest):
+        return "analyse"
     if first in _REVIEWS:
         return "review" if _is_verb(first, rest) and _acts_on(first, rest) else None
     if first in _DOCUMENTS:
         return "document" if _acts_on(first, rest) else None
     if first in _WRITES:
-        return "design" if _names(rest, _SPECIFICATIONS) else "document" if _names(rest, _MANUALS) else None
+        if _names(rest, _SPECIFICATIONS):
+            return "design"
+        if _names(rest, _MANUALS):
+            return "document"
+        return "write" if _names(rest, _TEXTS) or _names(rest, _ABOUT, _set("on about")) else None
     return None
 
 
@@ -116,18 +139,29 @@ def _is_verb(first: str, rest: list[str]) -> bool:
     return not _FINITE.intersection(rest[:clause])
 
 
-def _names(rest: list[str], documents: frozenset[str]) -> bool:
+def _names_data(rest: list[str]) -> bool:
+    """Whether a file of data is named."""
+    return any(word.endswith(_DATA) for word in rest) or bool(_set("dataset datasets").intersection(rest))
+
+
+def _names(rest: list[str], documents: frozenset[str], then: frozenset[str] = _GOES_ON) -> bool:
     """`a spec for …`, with at most one word between the article and the document."""
     while rest and rest[0] in _DETERMINERS:
         rest = rest[1:]
     at = next((place for place, word in enumerate(rest[:2]) if word in documents), None)
-    return at is not None and (len(rest) == at + 1 or rest[at + 1] in _GOES_ON)
+    if at is None:
+        return False
+    return rest[at + 1] in then if len(rest) > at + 1 else then is _GOES_ON
 
 
-def _then_builds(rest: list[str]) -> str:
-    """The verb behind `and` or `then` that asks for more than words; empty if none does."""
+def _then_builds(rest: list[str], *, texts: bool) -> str:
+    """The verb behind `and` or `then` that asks for more than words; empty if none does. With `texts`,
+    writing is what is asked for anyway.
+    """
     for place, word in enumerate(rest):
-        after = next((later for later in rest[place + 1 :] if later not in ("then", "also")), "")
-        if word in ("and", "then") and after in _BUILDS:
-            return after
+        later = [each for each in rest[place + 1 :] if each not in ("then", "also")]
+        if word not in ("and", "then") or not later or later[0] not in _BUILDS:
+            continue
+        if not texts or not (later[0] == "write" or (_TEXTS | _ABOUT | _PAPERS).intersection(later[1:4])):
+            return later[0]
     return ""

@@ -426,7 +426,7 @@ class Recorder:
         found = self.watch.found()
         for key in ("started", "lost"):
             found[key] = [self._ids.get(test, test) for test in found[key] if test not in self._canaries]
-        for key in ("tests", "children"):
+        for key in ("tests", "children", "replaced"):
             rows = found[key].items()
             found[key] = {self._ids.get(test, test): row for test, row in rows if test not in self._canaries}
         return found

@@ -39,6 +39,15 @@ COMMANDS = {
     "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
     "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
     "debate": LazyCommand(f"{_HERE}.start:debate", "Have a question argued from three sides, and decided"),
+    "research": LazyCommand(
+        f"{_HERE}.start:research", "Answer a question in a document whose claims are cited"
+    ),
+    "write": LazyCommand(f"{_HERE}.start:write", "Write a text within its limits; change no code"),
+    "analyse": LazyCommand(f"{_HERE}.start:analyse", "Say what data shows, with numbers that hold"),
+    "curate": LazyCommand(f"{_HERE}.start:curate", "Bring data into a form that is checked"),
+    "sources": LazyCommand(
+        f"{_HERE}.sources:sources", "Record pages that documents may cite, with their hash"
+    ),
     "fix": LazyCommand(f"{_HERE}.start:fix", "Fix one violation that a check has found"),
     "phase": LazyCommand(
         f"{_HERE}.phase:phase", "Lead an objective through ten phases whose documents are files here"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentforge.core.errors import ModelMistake
-from agentforge.tools.look.documents import Heading, headings
+from agentforge.languages.documents.outline import Heading, headings
 
 _VERSION = re.compile(
     r"(?<![\w.])v?(\d+(?:\.\d+)+(?:[-.]?(?:a|b|rc|alpha|beta|dev|post|pre)[-.]?\d*)?)(?![\w])", re.IGNORECASE

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.languages.documents.outline import headings, is_document
 from agentforge.languages.measures import leftover
 from agentforge.languages.values import Manifest
 from agentforge.system.beneath import Content, read_beneath, replace_beneath, state_beneath
@@ -17,7 +18,6 @@ from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.base import OpenedRange, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.change.changelog import Placed, has_entry_for, with_entry
 from agentforge.tools.look.analysing import manifest_of
-from agentforge.tools.look.documents import headings, is_document
 from agentforge.tools.look.source import MAX_BYTES, present, read_source, walk
 
 CHANGELOG_NAME = re.compile(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.languages.documents.outline import documents, headings, is_document, sections
 from agentforge.languages.imports import is_package
 from agentforge.languages.symbols import docstrings
 from agentforge.languages.table import is_code
@@ -19,7 +20,6 @@ from agentforge.tools.base import (
     object_schema,
     text_of,
 )
-from agentforge.tools.look.documents import documents, headings, is_document, sections
 from agentforge.tools.look.reading import read_file
 from agentforge.tools.look.source import code_texts, numbered, read_source, walk
 

@@ -297,6 +297,70 @@ def document(*, path: str, words: tuple[str, ...], file: str | None, **flags: Un
 @click.command(
     epilog="""\b
 Examples:
+  agentforge research "How long is a session kept, and who decides that?" --model openai:NAME
+  agentforge research "Compare the two parsers in docs/parsers.md" --lane small
+
+The answer is a branch, agentforge/TASK, with checks (*.checks.yaml) that failed before, and a document that
+meets them. Claims cite lines of files, pages that you recorded with `agentforge sources add URL`, or DOIs."""
+)
+@request_argument
+@_start_flags
+def research(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
+    """Answer REQUEST in a document whose claims are cited; change no code."""
+    return _start(_asked(words, file, "research", flags), flags, goal="research")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge write "An announcement of version 2 in news/v2.md, 300 words at most" --model openai:NAME
+  agentforge write "A post about the new parser" --lane small
+
+The answer is a branch, agentforge/TASK, with checks (*.checks.yaml) that failed before, and the text. Code
+and settings stay as they are."""
+)
+@request_argument
+@_start_flags
+def write(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
+    """Write the text that REQUEST asks for, within its limits; change no code."""
+    return _start(_asked(words, file, "write", flags), flags, goal="write")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge analyse "What does data/survey.csv say about the waiting times?" --model openai:NAME
+  agentforge analyse "Summarise sales by region in reports/sales.md" --lane small
+
+The answer is a branch, agentforge/TASK, with checks (*.checks.yaml) that failed before, and findings whose
+numbers are computed again from the data."""
+)
+@request_argument
+@_start_flags
+def analyse(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
+    """Say what data shows, with numbers that hold; change no code."""
+    return _start(_asked(words, file, "analyse", flags), flags, goal="analyse")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge curate "One row per customer in data/customers.csv, with valid countries" --model openai:NAME
+  agentforge curate "Join data/a.csv and data/b.csv by id" --lane small
+
+The answer is a branch, agentforge/TASK, with checks (*.checks.yaml) that failed before, and data that meets
+them: schema, keys, completeness."""
+)
+@request_argument
+@_start_flags
+def curate(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
+    """Bring data into the form that REQUEST asks for; change no code."""
+    return _start(_asked(words, file, "curate", flags), flags, goal="curate")
+
+
+@click.command(
+    epilog="""\b
+Examples:
   agentforge fix V-04b31cde217a --model openai:NAME
 
 The answer is a branch, agentforge/TASK, on which the check that found the violation passes."""
