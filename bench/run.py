@@ -64,8 +64,6 @@ def main() -> None:
         verdicts = list(measure_verdicts(place / "verdicts"))
         maps = list(measure_maps(place / "maps"))
         checks = list(measure_checks(place / "checks"))
-        dashboard = list(measure_dashboard(place / "dashboard"))
-        log = list(measure_log(place))
         log = list(measure_log(place))
         dashboard = list(measure_dashboard(place / "dashboard"))
     tables = {
@@ -83,8 +81,6 @@ def main() -> None:
         "a verdict": verdicts,
         "a ranked map": maps,
         "checks on a large tree": checks,
-        "the dashboard": dashboard,
-        "the log of effects": log,
         "the log of effects": log,
         "the dashboard": dashboard,
         "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
