@@ -10,7 +10,7 @@ from agentforge import __version__
 from agentforge.core.machine import TERMINAL
 from agentforge.store.task.lines import spell_document
 from agentforge.surfaces.dashboard.parts import Known, Repo, StepNumber, TaskName
-from agentforge.surfaces.dashboard.reader import counts
+from agentforge.surfaces.dashboard.reader import counts, mark_of
 from agentforge.surfaces.dashboard.replies import ERRORS, reply
 
 _RECENT = 12
@@ -36,7 +36,7 @@ def status(reader: Known) -> Response:
             "active": reader.summaries(active[:_MOST_SHOWN]),
             "attention": reader.summaries(waiting[:_MOST_SHOWN]),
             "recent": reader.summaries(ended),
-            "mark": max((row.journal_mtime_ns for row in rows), default=0),
+            "mark": max(map(mark_of, rows), default=0),
         }
     )
 

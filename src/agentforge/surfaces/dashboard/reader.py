@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentforge.app.steps import Step, steps_of
 from agentforge.app.task_list import list_all_tasks, summaries_of
@@ -28,6 +28,15 @@ class NoSuchTask(UsageError):
     """Nothing of that name is known here."""
 
 
+class KeptTask(NamedTuple):
+    """A task that is kept open. Another file under its name is another task."""
+
+    task: OpenTask
+    file: int
+    """The inode of its journal."""
+    lock: threading.Lock
+
+
 class TaskReader:
     """Reads tasks for many who ask at once. It holds nothing that is not on disk."""
 
@@ -37,8 +46,8 @@ class TaskReader:
         self._rows: list[TaskRow] = []
         self._read_at = -1.0
         self._lock = threading.Lock()
-        self._steps: dict[Path, tuple[int, list[Step]]] = {}
-        self._open: OrderedDict[Key, tuple[OpenTask, threading.Lock]] = OrderedDict()
+        self._steps: dict[Path, tuple[str, list[Step]]] = {}
+        self._open: OrderedDict[Key, KeptTask] = OrderedDict()
 
     def rows(self) -> list[TaskRow]:
         """Every task of this user, newest first."""
@@ -81,12 +90,7 @@ class TaskReader:
         """The same for a task that was found."""
         task, lock = self._opened(key)
         with lock:
-            try:
-                task.refresh()
-            except (OSError, UserError):
-                with self._lock:
-                    self._open.pop(key, None)
-                raise
+            task.refresh()
             yield task
 
     def open_anew(self, task_id: str, repo: str | None = None) -> OpenTask:
@@ -102,10 +106,10 @@ class TaskReader:
 
     def steps(self, task: OpenTask) -> list[Step]:
         """The steps of a task that is being read; collected again only when its journal has grown."""
-        size, found = self._steps.get(task.files.root, (-1, []))
-        if size != task.journal.size:
+        head, found = self._steps.get(task.files.root, ("", []))
+        if head != task.journal.head:
             found = steps_of(task.files)
-            self._steps[task.files.root] = (task.journal.size, found)
+            self._steps[task.files.root] = (task.journal.head, found)
             while len(self._steps) > _KEPT_STEPS:
                 self._steps.pop(next(iter(self._steps)), None)
         return found
@@ -125,18 +129,32 @@ class TaskReader:
         return sorted(path for path in found if Path(path).is_dir())
 
     def _opened(self, key: Key) -> tuple[OpenTask, threading.Lock]:
+        place = ProjectFiles(Path(key[0])).task(key[1]).journal
+        try:
+            file = place.lstat().st_ino
+        except OSError:
+            raise NoSuchTask(f"{key[1]} is gone.", "`agentforge status` restores what was saved.") from None
         with self._lock:
             found = self._open.get(key)
-            if found is not None:
+            if found is not None and found.file == file:
                 self._open.move_to_end(key)
-                return found
-        site = Site.open(Path(key[0]))
-        task = OpenTask.open(site, ProjectFiles(Path(key[0])).task(key[1]))
+                return found.task, found.lock
+        found = KeptTask(_open(key), file, threading.Lock())
         with self._lock:
-            found = self._open.setdefault(key, (task, threading.Lock()))
+            self._open[key] = found
             while len(self._open) > _OPEN_TASKS:
                 self._open.popitem(last=False)
-        return found
+        return found.task, found.lock
+
+
+def _open(key: Key) -> OpenTask:
+    repo = Path(key[0])
+    return OpenTask.open(Site.open(repo), ProjectFiles(repo).task(key[1]))
+
+
+def mark_of(row: TaskRow) -> int:
+    """When a task moved last, in microseconds: a number that scripts of a page can hold."""
+    return row.journal_mtime_ns // 1000
 
 
 def counts(rows: Sequence[TaskRow]) -> dict[str, int]:
