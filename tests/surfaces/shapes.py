@@ -140,6 +140,7 @@ ELSEWHERE = frozenset(
             "test",
             "review",
             "document",
+            "debate",
             "fix",
             "resolve",
             "approve",
@@ -148,6 +149,14 @@ ELSEWHERE = frozenset(
             "abort",
             "merge",
             "discard",
+        ),
+        *(f"plugin {word}" for word in ("install", "uninstall")),
+        *(
+            f"phase {word}"
+            for word in (
+                *("start", "brainstorm", "research", "design", "plan", "test", "build", "validate", "review"),
+                *("learn", "continue", "status", "save", "debate", "check"),
+            )
         ),
         *(
             "repo add",
