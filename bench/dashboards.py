@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from agentforge.core.inputs import Abort, Resume
 from agentforge.store.layout import Home, ProjectFiles, TaskFiles
@@ -140,7 +141,7 @@ def _tab(server: Served, wanted: dict[str, int], over: threading.Event, heard_at
     known: dict[str, int] = {}
     with connect(
         f"ws://{server.address}/ws/updates",
-        origin=f"http://{server.address}",  # type: ignore[arg-type]  # any text
+        origin=Origin(f"http://{server.address}"),
         additional_headers={"Cookie": server.cookie},
         compression=None,
         proxy=None,

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "agentforge"
 LATE_IMPORTS = {
     "__init__.py": "the Python API, each name of which is loaded when it is first used",
     "surfaces/cli/": "a command loads its work when it runs",
+    "surfaces/dashboard/": "a route loads its work when it is first asked: an idle server stays small",
     "app/connection.py": "the extra `temporal`",
     "languages/pattern_child.py": "the extra `patterns`",
     "app/hosting.py": "the extra `temporal`",

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from agentforge.store.layout import Home
 from agentforge.store.site import home_path
@@ -91,18 +92,23 @@ class Visitor:
     def post(self, path: str, **said: Any) -> Answer:  # noqa: ANN401 - whatever is said
         return self.ask("POST", path, json.dumps(said).encode())
 
-    def listen(self, path: str, **headers: str) -> connect:
-        """A socket, as a page of this server would open it."""
-        origin = headers.pop("Origin", self.origin)
-        more = {"Cookie": self.cookie, **headers}
-        return connect(
+    @contextlib.contextmanager
+    def listen(
+        self, path: str, headers: Mapping[str, str] | None = None, max_size: int = 1 << 20
+    ) -> Iterator[ClientConnection]:
+        """A socket, as a page of this server would open it unless other headers are given."""
+        more = {"Cookie": self.cookie, "Origin": self.origin, **(headers or {})}
+        origin = more.pop("Origin")
+        with connect(
             f"ws://{self.address}{path}",
-            origin=origin or None,  # type: ignore[arg-type]  # any text, for who wants to be refused
+            origin=Origin(origin) if origin else None,
             additional_headers={name: value for name, value in more.items() if value},
             compression=None,
+            max_size=max_size,
             open_timeout=20,
             proxy=None,
-        )
+        ) as line:
+            yield line
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@ have put on record.
 """
 
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -204,3 +205,31 @@ def test_reading_changes_nothing_in_the_record(top: Path, visitor: Visitor) -> N
     assert (came.status, came.data["error"]["code"]) == (424, "unusable"), "its trees are not there"
     assert desk.files.journal.read_bytes() == before
     assert OpenTask.open(desk.site, desk.files).state.open_escalation is not None
+
+
+def test_what_a_driver_could_not_do_is_told_on_the_page_of_its_task(top: Path, visitor: Visitor) -> None:
+    put_task(top)
+    assert visitor.get(f"/api/tasks/{TASK}")["driver_said"] is None
+    assert visitor.post(f"/api/tasks/{TASK}/continue").status == 200
+    deadline = time.monotonic() + 60
+    while not (found := visitor.get(f"/api/tasks/{TASK}"))["driver_said"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert found["stopped"]
+    assert "is not a model" in found["driver_said"]
+
+
+def test_another_task_of_the_same_name_is_read_as_itself(top: Path, visitor: Visitor) -> None:
+    first = put_task(top)
+    first.ask(command("git", "push"))
+    assert visitor.get(f"/api/tasks/{TASK}")["steps"]["total"] == 1
+    shutil.rmtree(first.files.root)
+    put_task(top, request="Something else")
+    time.sleep(0.3)
+    assert visitor.get(f"/api/tasks/{TASK}")["request"] == "Something else"
+    assert visitor.get(f"/api/tasks/{TASK}/steps")["total"] == 0
+
+
+def test_marks_are_numbers_that_a_script_of_a_page_can_hold(top: Path, visitor: Visitor) -> None:
+    put_task(top)
+    assert 0 < visitor.get("/api/status")["mark"] < 2**53

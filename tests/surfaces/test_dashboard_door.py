@@ -247,7 +247,7 @@ def test_sockets_are_for_our_own_page_with_its_cookie(visitor: Visitor) -> None:
         {"Cookie": "agentforge=no"},
     ):
         for path in SOCKETS:
-            with pytest.raises(InvalidStatus) as refused, visitor.listen(path, **headers):
+            with pytest.raises(InvalidStatus) as refused, visitor.listen(path, headers):
                 pass
             assert refused.value.response.status_code == 403, (path, headers)
 

@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import json
 import socket
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,11 @@ from agentforge.store.site import home_path
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import utc_now
 from agentforge.surfaces.dashboard import sockets, watcher
-from agentforge.surfaces.dashboard.reader import Reader
-from agentforge.surfaces.dashboard.watcher import RELOAD, Listener, Watcher
+from agentforge.surfaces.dashboard.reader import TaskReader
+from agentforge.surfaces.dashboard.serve import open_dashboard
+from agentforge.surfaces.dashboard.watcher import RELOAD, Listener, TaskWatcher
 from tests.app.test_app_answers import Desk, command
-from tests.surfaces.dashboards import Visitor, dashboard
+from tests.surfaces.dashboards import Visitor, dashboard, running
 from tests.surfaces.test_dashboard_api import TASK, put_task
 from tests.whole.checkouts import make_repository
 
@@ -112,11 +112,26 @@ def test_a_task_of_nobody_is_no_socket(visitor: Visitor) -> None:
                 line.recv(timeout=5)
 
 
+def test_what_a_listener_says_is_of_no_interest(top: Path, visitor: Visitor) -> None:
+    desk = put_task(top)
+    with visitor.listen("/ws/updates") as line:
+        for said in ("text", b"bytes", "{}", "a" * 60_000):
+            line.send(said)
+        end(desk)
+        assert heard(line)["summary"]["status"]["state"] == "aborted"
+    with visitor.listen("/ws/updates") as line:
+        line.send("a" * 100_000)
+        with pytest.raises(ConnectionClosed) as closed:
+            line.recv(timeout=10)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1009, "too long"
+
+
 def test_one_watcher_however_many_listen_and_none_when_nobody_does(top: Path) -> None:
     put_task(top)
 
     async def play() -> tuple[int, int]:
-        one = Watcher(Reader(Home(home_path()), top))
+        one = TaskWatcher(TaskReader(Home(home_path()), top))
         async with one.listen(), one.listen(), one.listen():
             busy = len(one._tasks)
         return busy, len(one._tasks)
@@ -178,13 +193,39 @@ def test_a_listener_that_takes_nothing_keeps_only_the_newest_word_of_each_task()
 
 
 def test_a_reader_that_never_reads_is_let_go_and_others_hear_on(
-    top: Path, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+    top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sockets, "_PATIENCE_S", 0.5)
-    desk = put_task(top, request="Tidy " + "every shelf " * 200)
-    stop = threading.Event()
+    made = open_dashboard(Home(home_path()), top, 0)
+    visitor = Visitor(made.link)
+    with running(made), socket.socket() as slow:
+        visitor.enter()
+        _listen_and_never_read(slow, visitor)
+        app: Any = made.server.config.loaded_app
+        while not hasattr(app, "_inner"):
+            app = app.app  # uvicorn may have wrapped it
+        one: TaskWatcher = app._inner.state.watcher
+        with visitor.listen("/ws/updates", max_size=1 << 26) as line:
+            _wait(lambda: one.listeners == 2 and bool(one._tasks))
+            for number in range(3):
+                for listener in [*one._listeners]:
+                    one._tasks[0].get_loop().call_soon_threadsafe(
+                        listener.tell, ("repo", "task"), f"{number}" * (1 << 24)
+                    )
+                assert str(line.recv(timeout=15))[0] == str(number)
+            _wait(lambda: one.listeners == 1)
+        assert visitor.get("/api/status")["total"] == 0
+
+
+def _wait(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _listen_and_never_read(slow: socket.socket, visitor: Visitor) -> None:
     host, _, port = visitor.address.partition(":")
-    slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     slow.connect((host, int(port)))
     words = (
@@ -200,10 +241,3 @@ def test_a_reader_that_never_reads_is_let_go_and_others_hear_on(
         "",
     )
     slow.sendall("\r\n".join(words).encode())
-    with visitor.listen("/ws/updates") as line:
-        time.sleep(0.3)
-        end(desk)
-        assert heard(line)["summary"]["status"]["state"] == "aborted"
-    stop.set()
-    slow.close()
-    assert visitor.get("/api/status")["total"] == 1

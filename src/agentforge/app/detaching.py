@@ -74,7 +74,7 @@ def last_words(home: Home, repo: Path, task_id: str) -> str:
 
 def driver_log(home: Home, repo: Path, task_id: str) -> Path:
     """Where the process that drives a task apart from a terminal leaves its output."""
-    return home.path / "logs" / "drivers" / f"{repo_name(repo)}-{task_id}.json"
+    return home.path / "drivers" / f"{repo_name(repo)}-{task_id}.json"
 
 
 def _by_hand(task: OpenTask) -> str:

@@ -5,19 +5,19 @@ from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError
 from agentforge.store.site import Site
 from agentforge.surfaces.dashboard.parts import EscalationName, Known, Repo, TaskName
-from agentforge.surfaces.dashboard.reader import Reader
-from agentforge.surfaces.dashboard.replies import ERRORS, Reply, reply
+from agentforge.surfaces.dashboard.reader import TaskReader
+from agentforge.surfaces.dashboard.replies import ERRORS, reply
 
 Words = Annotated[str, Body(embed=True, max_length=20_000)]
 OneWord = Annotated[str | None, Body(embed=True, max_length=200)]
 
-router = APIRouter(prefix="/api", responses=ERRORS, default_response_class=Reply)
+router = APIRouter(prefix="/api", responses=ERRORS, default_response_class=JSONResponse)
 
 
 @router.post("/tasks", status_code=201)
@@ -187,7 +187,7 @@ def abort(reader: Known, task_id: TaskName, reason: Words = "", repo: Repo = Non
     )
 
 
-def _answered(reader: Reader, task: OpenTask, identity: str, words: str, said: Any = None) -> Response:  # noqa: ANN401
+def _answered(reader: TaskReader, task: OpenTask, identity: str, words: str, said: Any = None) -> Response:  # noqa: ANN401
     from agentforge.app.detaching import answer_apart
 
     taken = answer_apart(task, identity, words, said)
@@ -198,7 +198,7 @@ def _answered(reader: Reader, task: OpenTask, identity: str, words: str, said: A
     )
 
 
-def _decided(reader: Reader, task_id: str, repo: str | None, words: str) -> Response:
+def _decided(reader: TaskReader, task_id: str, repo: str | None, words: str) -> Response:
     from agentforge.app.deciding import decision_awaited
 
     task = reader.open_anew(task_id, repo)

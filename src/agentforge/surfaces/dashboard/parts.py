@@ -5,22 +5,22 @@ from typing import Annotated
 from fastapi import Depends, Path, Query
 from starlette.requests import HTTPConnection
 
-from agentforge.surfaces.dashboard.reader import Reader
-from agentforge.surfaces.dashboard.watcher import Watcher
+from agentforge.surfaces.dashboard.reader import TaskReader
+from agentforge.surfaces.dashboard.watcher import TaskWatcher
 
 
-def _reader(connection: HTTPConnection) -> Reader:
-    found: Reader = connection.app.state.reader
+def _reader(connection: HTTPConnection) -> TaskReader:
+    found: TaskReader = connection.app.state.reader
     return found
 
 
-def _watcher(connection: HTTPConnection) -> Watcher:
-    found: Watcher = connection.app.state.watcher
+def _watcher(connection: HTTPConnection) -> TaskWatcher:
+    found: TaskWatcher = connection.app.state.watcher
     return found
 
 
-Known = Annotated[Reader, Depends(_reader)]
-Heard = Annotated[Watcher, Depends(_watcher)]
+Known = Annotated[TaskReader, Depends(_reader)]
+Heard = Annotated[TaskWatcher, Depends(_watcher)]
 TaskName = Annotated[str, Path(max_length=200, description="The name of a task.")]
 Repo = Annotated[
     str | None,

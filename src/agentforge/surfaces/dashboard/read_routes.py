@@ -1,22 +1,22 @@
 """What can be read: the same documents that the commands print with `--json`."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 
 from agentforge import __version__
 from agentforge.core.machine import TERMINAL
 from agentforge.store.task.lines import spell_document
 from agentforge.surfaces.dashboard.parts import Known, Repo, StepNumber, TaskName
-from agentforge.surfaces.dashboard.reader import counts
-from agentforge.surfaces.dashboard.replies import ERRORS, Reply, reply
+from agentforge.surfaces.dashboard.reader import counts, mark_of
+from agentforge.surfaces.dashboard.replies import ERRORS, reply
 
 _RECENT = 12
 _MOST_SHOWN = 200
 
-router = APIRouter(prefix="/api", responses=ERRORS, default_response_class=Reply)
+router = APIRouter(prefix="/api", responses=ERRORS, default_response_class=JSONResponse)
 
 
 @router.get("/status")
@@ -36,7 +36,7 @@ def status(reader: Known) -> Response:
             "active": reader.summaries(active[:_MOST_SHOWN]),
             "attention": reader.summaries(waiting[:_MOST_SHOWN]),
             "recent": reader.summaries(ended),
-            "mark": max((row.journal_mtime_ns for row in rows), default=0),
+            "mark": max(map(mark_of, rows), default=0),
         }
     )
 
@@ -103,12 +103,13 @@ def steps(
     limit: Annotated[int, Query(ge=1, le=200)] = 30,
 ) -> Response:
     """The steps, newest first, as `agentforge inspect TASK --json` prints them."""
-    from agentforge.app.steps import mark_interrupted, step_fields, steps_of
+    from agentforge.app.steps import mark_interrupted, step_fields
     from agentforge.app.task_list import is_stopped
 
     with reader.reading(task_id, repo) as found:
-        known = steps_of(found.files)
+        known = reader.steps(found)
         if is_stopped(found.files, found.state.status):
+            known = [replace(step) for step in known]
             mark_interrupted(known)
     older = [step for step in reversed(known) if before is None or step.number < before]
     return reply(
@@ -125,11 +126,11 @@ def step(reader: Known, task_id: TaskName, step: StepNumber, repo: Repo = None) 
     """One step: what the model saw block by block, what it said, and what came of it."""
     from agentforge.app.contexts import context_fields, recorded_context
     from agentforge.app.details import step_detail
-    from agentforge.app.steps import pick, read_verdicts, steps_of
+    from agentforge.app.steps import pick, read_verdicts
 
     with reader.reading(task_id, repo) as found:
         detail = step_detail(found, step)
-        known = pick(steps_of(found.files), step, found.task_id)
+        known = pick(reader.steps(found), step, found.task_id)
         sent = context_fields(recorded_context(found.files, step), whole=True) if known.context else None
         verdicts = read_verdicts(found.files, known)
     return reply({**detail, "context": sent, "verdicts": verdicts, "feedback": [*known.feedback]})

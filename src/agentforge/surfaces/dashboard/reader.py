@@ -6,8 +6,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from agentforge.app.steps import Step, steps_of
 from agentforge.app.task_list import list_all_tasks, summaries_of
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
@@ -19,6 +20,7 @@ from agentforge.store.user.index_rows import fresh_row
 Key = tuple[str, str]
 """The repository's path and the name of the task."""
 _OPEN_TASKS = 32
+_KEPT_STEPS = 4
 _FRESH_S = 0.25
 """For how long a list of rows counts as new, where no event says otherwise."""
 
@@ -27,7 +29,16 @@ class NoSuchTask(UsageError):
     """Nothing of that name is known here."""
 
 
-class Reader:
+class KeptTask(NamedTuple):
+    """A task that is kept open. Another file under its name is another task."""
+
+    task: OpenTask
+    file: int
+    """The inode of its journal."""
+    lock: threading.Lock
+
+
+class TaskReader:
     """Reads tasks for many who ask at once. It holds nothing that is not on disk."""
 
     def __init__(self, home: Home, here: Path) -> None:
@@ -36,7 +47,8 @@ class Reader:
         self._rows: list[TaskRow] = []
         self._read_at = -1.0
         self._lock = threading.Lock()
-        self._open: OrderedDict[Key, tuple[OpenTask, threading.Lock]] = OrderedDict()
+        self._steps: dict[Path, tuple[str, list[Step]]] = {}
+        self._open: OrderedDict[Key, KeptTask] = OrderedDict()
 
     def rows(self) -> list[TaskRow]:
         """Every task of this user, newest first."""
@@ -79,12 +91,7 @@ class Reader:
         """The same for a task that was found."""
         task, lock = self._opened(key)
         with lock:
-            try:
-                task.refresh()
-            except (OSError, UserError):
-                with self._lock:
-                    self._open.pop(key, None)
-                raise
+            task.refresh()
             yield task
 
     def open_anew(self, task_id: str, repo: str | None = None) -> OpenTask:
@@ -97,6 +104,16 @@ class Reader:
         """The row of one task, as fresh as its journal."""
         with self.opened(key) as task:
             return fresh_row(key[0], task.journal)
+
+    def steps(self, task: OpenTask) -> list[Step]:
+        """The steps of a task that is being read; collected again only when its journal has grown."""
+        head, found = self._steps.get(task.files.root, ("", []))
+        if head != task.journal.head:
+            found = steps_of(task.files)
+            self._steps[task.files.root] = (task.journal.head, found)
+            while len(self._steps) > _KEPT_STEPS:
+                self._steps.pop(next(iter(self._steps)), None)
+        return found
 
     def summaries(self, rows: Sequence[TaskRow]) -> list[dict[str, Any]]:
         """Tasks as every surface shows them."""
@@ -113,18 +130,32 @@ class Reader:
         return sorted(path for path in found if Path(path).is_dir())
 
     def _opened(self, key: Key) -> tuple[OpenTask, threading.Lock]:
+        place = ProjectFiles(Path(key[0])).task(key[1]).journal
+        try:
+            file = place.lstat().st_ino
+        except OSError:
+            raise NoSuchTask(f"{key[1]} is gone.", "`agentforge status` restores what was saved.") from None
         with self._lock:
             found = self._open.get(key)
-            if found is not None:
+            if found is not None and found.file == file:
                 self._open.move_to_end(key)
-                return found
-        site = Site.open(Path(key[0]))
-        task = OpenTask.open(site, ProjectFiles(Path(key[0])).task(key[1]))
+                return found.task, found.lock
+        found = KeptTask(_open(key), file, threading.Lock())
         with self._lock:
-            found = self._open.setdefault(key, (task, threading.Lock()))
+            self._open[key] = found
             while len(self._open) > _OPEN_TASKS:
                 self._open.popitem(last=False)
-        return found
+        return found.task, found.lock
+
+
+def _open(key: Key) -> OpenTask:
+    repo = Path(key[0])
+    return OpenTask.open(Site.open(repo), ProjectFiles(repo).task(key[1]))
+
+
+def mark_of(row: TaskRow) -> int:
+    """When a task moved last, in microseconds: a number that scripts of a page can hold."""
+    return row.journal_mtime_ns // 1000
 
 
 def counts(rows: Sequence[TaskRow]) -> dict[str, int]:

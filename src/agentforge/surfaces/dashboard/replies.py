@@ -29,15 +29,9 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Reply(Response):
-    """JSON that is never kept by a browser."""
-
-    media_type = "application/json"
-
-
 def reply(document: object, status: int = 200) -> Response:
     """A document. Only ASCII, so that no text of a repository can be no text here."""
-    return Reply(json.dumps(document), status, {"Cache-Control": "no-store"})
+    return Response(json.dumps(document), status, {"Cache-Control": "no-store"}, "application/json")
 
 
 def problem(status: int, code: str, sentence: str, next_step: str = "") -> Response:
@@ -88,6 +82,11 @@ def tell_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     def framework(_: Request, error: HTTPException) -> Response:
         return problem(error.status_code, "usage", f"{error.detail}.")
+
+    @app.exception_handler(Exception)
+    def internal(_: Request, error: Exception) -> Response:
+        told = f"internal error: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        return problem(500, "internal", told, "Nothing that was recorded is lost.")
 
     @app.exception_handler(FileNotFoundError)
     def gone(_: Request, error: FileNotFoundError) -> Response:  # noqa: ARG001 - it would name a path

@@ -15,9 +15,9 @@ from agentforge.store.layout import Home
 from agentforge.surfaces.dashboard import act_routes, read_routes, sockets
 from agentforge.surfaces.dashboard.door import ENTRANCE, Door, Keys
 from agentforge.surfaces.dashboard.page import page_routes
-from agentforge.surfaces.dashboard.reader import Reader
+from agentforge.surfaces.dashboard.reader import TaskReader
 from agentforge.surfaces.dashboard.replies import tell_errors
-from agentforge.surfaces.dashboard.watcher import Watcher
+from agentforge.surfaces.dashboard.watcher import TaskWatcher
 from agentforge.system.files import make_own_directory
 
 HOST = "127.0.0.1"
@@ -28,8 +28,8 @@ _MOST_SAID = 65_536
 
 def make_app(home: Home, here: Path) -> FastAPI:
     """The API and the page, without a door."""
-    reader = Reader(home, here)
-    watcher = Watcher(reader)
+    reader = TaskReader(home, here)
+    watcher = TaskWatcher(reader)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -78,6 +78,7 @@ def open_dashboard(home: Home, here: Path, port: int) -> Dashboard:
         http="h11",
         ws="websockets-sansio",
         log_config=None,
+        log_level="critical",  # requests hold names and words that belong in no log
         access_log=False,
         server_header=False,
         proxy_headers=False,

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 
 from agentforge.core.errors import UserError
 from agentforge.surfaces.dashboard.parts import Heard, Known, Repo, TaskName
-from agentforge.surfaces.dashboard.reader import Key, Reader
-from agentforge.surfaces.dashboard.watcher import RELOAD, Listener, Watcher
+from agentforge.surfaces.dashboard.reader import Key, TaskReader, mark_of
+from agentforge.surfaces.dashboard.watcher import RELOAD, Listener, TaskWatcher
 
 MOST_SOCKETS = 200
 _PATIENCE_S = 10.0
@@ -33,9 +33,10 @@ async def updates(
     socket: WebSocket, reader: Known, watcher: Heard, since: Annotated[int, Query(ge=0)] = 0
 ) -> None:
     """Every task that moves. `since` is the newest `mark` that the listener has seen."""
-    if not await _accept(socket, watcher):
+    if await _is_full(socket, watcher):
         return
     async with watcher.listen() as listener:
+        await socket.accept()  # from here on everything is told
         for text in await to_thread.run_sync(_missed, reader, watcher, since):
             await _send(socket, text)
         await _pass_on(socket, listener)
@@ -51,14 +52,16 @@ async def one_task(
     repo: Repo = None,
 ) -> None:
     """One task, with what its journal says after the byte `since`."""
-    if not await _accept(socket, watcher):
+    if await _is_full(socket, watcher):
         return
     try:
         key = await to_thread.run_sync(reader.find, task_id, repo)
     except UserError as error:
+        await socket.accept()
         await _end(socket, _UNKNOWN, error.sentence)
         return
     async with watcher.listen(key) as listener:
+        await socket.accept()
         news = News(reader, watcher, key, since)
         await _send(socket, await to_thread.run_sync(news.text))
         await _pass_on(socket, listener, news)
@@ -67,8 +70,9 @@ async def one_task(
 @router.websocket("/ws/conversations/{conversation_id}")
 async def conversation(socket: WebSocket, watcher: Heard, conversation_id: str) -> None:
     """Conversations of agents, once there are any."""
-    if not await _accept(socket, watcher):
+    if await _is_full(socket, watcher):
         return
+    await socket.accept()
     if _CONVERSATION.fullmatch(conversation_id) is None:
         await _end(socket, _UNKNOWN, "That is not the name of a conversation.")
         return
@@ -79,7 +83,7 @@ async def conversation(socket: WebSocket, watcher: Heard, conversation_id: str) 
 class News:
     """What one listener has not been told of one task yet."""
 
-    def __init__(self, reader: Reader, watcher: Watcher, key: Key, offset: int) -> None:
+    def __init__(self, reader: TaskReader, watcher: TaskWatcher, key: Key, offset: int) -> None:
         self._reader, self._watcher, self._key, self._offset = reader, watcher, key, offset
 
     def text(self) -> str:
@@ -97,22 +101,22 @@ class News:
         return json.dumps({**update, "since": since, "entries": entries})
 
 
-def _missed(reader: Reader, watcher: Watcher, since: int) -> list[str]:
+def _missed(reader: TaskReader, watcher: TaskWatcher, since: int) -> list[str]:
     """What has moved since a listener was here last; nothing for one who was never here."""
     if not since:
         return []
-    rows = [row for row in reader.rows() if row.journal_mtime_ns > since]
+    rows = [row for row in reader.rows() if mark_of(row) >= since]
     if len(rows) > _MOST_MISSED:
         return [RELOAD]
     return [json.dumps(watcher.update(row)) for row in reversed(rows)]
 
 
-async def _accept(socket: WebSocket, watcher: Watcher) -> bool:
-    if watcher.listeners >= MOST_SOCKETS:
+async def _is_full(socket: WebSocket, watcher: TaskWatcher) -> bool:
+    """Refuses one more listener where there are enough."""
+    full = watcher.listeners >= MOST_SOCKETS
+    if full:
         await socket.close(_TRY_LATER)
-        return False
-    await socket.accept()
-    return True
+    return full
 
 
 async def _pass_on(socket: WebSocket, listener: Listener, news: News | None = None) -> None:
@@ -138,7 +142,10 @@ async def _pass_on(socket: WebSocket, listener: Listener, news: News | None = No
 
 async def _ended(socket: WebSocket) -> None:
     """Returns when the other side is gone. What it says is of no interest, and not much of it is read."""
-    async for _ in socket.iter_bytes():
+    while True:
+        said = await socket.receive()
+        if said["type"] == "websocket.disconnect":
+            return
         await asyncio.sleep(_PAUSE_S)
 
 

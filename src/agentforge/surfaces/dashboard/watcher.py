@@ -20,7 +20,7 @@ from agentforge.core.errors import UserError
 from agentforge.core.machine import TERMINAL
 from agentforge.store.layout import ProjectFiles
 from agentforge.store.user.index import Index, TaskRow
-from agentforge.surfaces.dashboard.reader import Key, Reader
+from agentforge.surfaces.dashboard.reader import Key, TaskReader, mark_of
 
 _GROUP_MS = 100
 _LOOK_S = 3.0
@@ -66,10 +66,10 @@ class Listener:
         return texts
 
 
-class Watcher:
+class TaskWatcher:
     """Tells listeners which tasks have moved."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: TaskReader) -> None:
         self._reader = reader
         self._listeners: set[Listener] = set()
         self._dirty: set[Key] = set()
@@ -82,6 +82,7 @@ class Watcher:
         self._active: frozenset[Key] = frozenset()
         self._others = asyncio.Event()
         self._look_soon = asyncio.Event()
+        self._beginning = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -94,11 +95,12 @@ class Watcher:
         """A listener until the end of the block. The first one starts the watching, the last one ends it."""
         listener = Listener(only)
         self._listeners.add(listener)
-        if not self._tasks:
-            await to_thread.run_sync(self._begin)
-        if not self._tasks:
-            self._tasks = [asyncio.create_task(work()) for work in (self._look, self._watch, self._read)]
         try:
+            async with self._beginning:
+                if not self._tasks:
+                    await to_thread.run_sync(self._begin)
+                    works = (self._look, self._watch, self._read)
+                    self._tasks = [asyncio.create_task(work()) for work in works]
             yield listener
         finally:
             self._listeners.discard(listener)
@@ -222,6 +224,6 @@ class Watcher:
             "task_id": row.task_id,
             "repo_path": row.repo,
             "offset": row.journal_size,
-            "mark": row.journal_mtime_ns,
+            "mark": mark_of(row),
             "summary": summary,
         }

@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useState } from "./vendor/htm-preact.js";
 import { useData, useNews, useSoon } from "./api.js";
 import { Badge, Card, Progress, Strip, Trouble, Waiting, useNow } from "./parts.js";
-import { ago, duration, linkTo, money, percent, plain, since, titleOf } from "./words.js";
+import { ago, duration, isStopped, linkTo, money, percent, plain, since, titleOf } from "./words.js";
 
 const keyOf = (summary) => `${summary.repo_path} ${summary.task_id}`;
 const OVER = new Set(["completed", "failed", "aborted"]);
@@ -99,7 +99,7 @@ const Running = ({ summary, now }) => html`
       ${summary.last_action && html`<span>last: ${plain(summary.last_action.action)}, ${ago(summary.last_action.at, now)}</span>`}
     </p>
     ${summary.waits_for && html`<p class="note">Waiting: ${plain(summary.waits_for.text)}</p>`}
-    ${summary.stopped && html`<p class="note warn">No process drives it. Open it to continue.</p>`}
+    ${isStopped(summary) && html`<p class="note warn">No process drives it. Open it to continue.</p>`}
   </article>
 `;
 

@@ -122,7 +122,7 @@ const Block = ({ each, most }) => html`
         <span class="block-name">${plain(each.name)}</span>
         <span class="block-size" aria-hidden="true"><span style=${{ width: `${Math.max(2, (100 * each.tokens) / most)}%` }}></span></span>
         <span class="block-tokens">${number(each.tokens)}</span>
-        <span class="block-why">${plain(each.why)} (from ${plain(each.source)}${each.reusable ? ", reusable" : ""})</span>
+        <span class="block-why">${plain(each.why)} (from ${plain(each.source)}${each.priority ? `, ${plain(each.priority)}` : ""}${each.shown && each.shown !== "full" ? `, shown as ${plain(each.shown)}` : ""}${each.reusable ? ", reusable" : ""})</span>
       </summary>
       <${Text} text=${each.text} lines=${60} label=${each.name} />
     </details>

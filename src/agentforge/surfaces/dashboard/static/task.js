@@ -6,7 +6,7 @@ import { Tests } from "./board.js";
 import { Diff } from "./diff.js";
 import { Badge, Card, Command, Confirm, Facts, Progress, Strip, Trouble, Waiting, useAction, useNow } from "./parts.js";
 import { Questions } from "./question.js";
-import { ago, clock, duration, linkTo, moment, money, number, percent, phaseWord, plain, since, titleOf } from "./words.js";
+import { ago, clock, duration, isStopped, linkTo, moment, money, number, percent, phaseWord, plain, since, titleOf } from "./words.js";
 
 export function useTask(task, onLive) {
   const found = useData(taskPath(task));
@@ -57,7 +57,7 @@ export function Task({ task, onLive }) {
         <${Tests} health=${data.health} />
         <span>${money(data.cost.estimated_cost_usd)}</span>
         ${data.timing.estimated_remaining_seconds !== null && html`<span>about ${duration(data.timing.estimated_remaining_seconds)} left</span>`}
-        ${data.current_action && !data.waiting && !data.stopped && html`<span>now: ${plain(data.current_action.action)} ${plain(data.current_action.target || "")}, ${ago(data.current_action.started_at, now)}</span>`}
+        ${data.current_action && !data.waiting && !isStopped(data) && html`<span>now: ${plain(data.current_action.action)} ${plain(data.current_action.target || "")}, ${ago(data.current_action.started_at, now)}</span>`}
         ${data.waits_for && html`<span>waiting: ${plain(data.waits_for.text)}</span>`}
       </p>
     <//>
@@ -83,7 +83,7 @@ const lastPhase = (data) => {
 
 function Stopped({ data, task, onDone }) {
   const action = useAction();
-  if (!data.stopped) return null;
+  if (!isStopped(data)) return null;
   return html`<div class="trouble warn" role="status">
     <strong>No process drives this task.</strong> ${plain(data.driver_said || "It was stopped, or its machine went down; nothing that was recorded is lost.")}
     <button disabled=${action.busy} onClick=${() => action.run(() => post(taskPath(task, "/continue"))).then(onDone)}>Continue</button>

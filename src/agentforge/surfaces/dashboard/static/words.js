@@ -39,11 +39,16 @@ export const STATES = {
   aborted: "Aborted",
 };
 
+// A process that was just asked for needs a moment to begin: until then nobody has stopped.
+const MOMENT_MS = 6000;
+export const isStopped = (summary) =>
+  Boolean(summary.stopped) && Date.now() - Date.parse(summary.timing.last_activity || 0) > MOMENT_MS;
+
 export const stateWord = (summary) =>
-  summary.stopped ? "Stopped" : STATES[summary.status.state] || summary.status.state;
+  isStopped(summary) ? "Stopped" : STATES[summary.status.state] || summary.status.state;
 
 export const stateTone = (summary) =>
-  summary.stopped
+  isStopped(summary)
     ? "warn"
     : { in_progress: "go", pending: "calm", completed: "good", failed: "bad", aborted: "calm" }[summary.status.state] || "ask";
 
