@@ -37,8 +37,8 @@ class RecordedPage:
     url: str
     file: str
     sha256: str
-    state: str = "whole"
-    """`whole`, or what is wrong with its copy."""
+    state: str = "kept"
+    """`kept`, or what is wrong with its copy."""
 
     def to_json(self) -> dict[str, Json]:
         """As data."""
@@ -68,7 +68,7 @@ def add_source(site: Site, url: str, saved: Path | None = None) -> RecordedPage:
 
 
 def list_sources(site: Site) -> list[RecordedPage]:
-    """What is recorded in the checkout, each with whether its copy is whole."""
+    """What is recorded in the checkout, each with whether its copy is as it was."""
     library = Library(TreeShelf(site.git.top))
     found = []
     for url, (file, digest) in recorded(library).items():
@@ -76,7 +76,7 @@ def list_sources(site: Site) -> list[RecordedPage]:
         state = (
             "missing"
             if data is None
-            else "whole"
+            else "kept"
             if hashlib.sha256(data).hexdigest() == digest
             else "changed"
         )
