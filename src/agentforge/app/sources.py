@@ -74,11 +74,7 @@ def list_sources(site: Site) -> list[RecordedPage]:
     for url, (file, digest) in recorded(library).items():
         data = library.data(file)
         state = (
-            "missing"
-            if data is None
-            else "kept"
-            if hashlib.sha256(data).hexdigest() == digest
-            else "changed"
+            "missing" if data is None else "kept" if hashlib.sha256(data).hexdigest() == digest else "changed"
         )
         found.append(RecordedPage(url, file, digest, state))
     return found

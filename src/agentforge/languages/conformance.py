@@ -11,9 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentforge.languages.described import Read
+from agentforge.languages.node.boundaries import closed_ways
 from agentforge.languages.port import Language
 from agentforge.languages.readings import (
     CheckedPlace,
+    ClosedWay,
     FileReading,
     ImportedName,
     Layer,
@@ -89,6 +91,11 @@ def tool_limits(read: Read) -> dict[str, int]:
 def tool_layers(read: Read) -> list[Layer]:
     """The layers that a project's own tools are told."""
     return [layer for reader in CHECK_READERS.values() for layer in reader.layers(read)]
+
+
+def tool_ways(read: Read) -> list[ClosedWay]:
+    """The ways between files that a project's own tools close."""
+    return closed_ways(read)
 
 
 def menders(top: Path, paths: Sequence[str]) -> list[Mender]:
