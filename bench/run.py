@@ -9,7 +9,9 @@ from pathlib import Path
 from agentforge import __version__
 from bench.checks import measure_checks
 from bench.commands import Command, measure_commands
+from bench.dashboards import measure_dashboard
 from bench.hands import Compared, measure_patch, measure_search, measure_walls
+from bench.logs import measure_log
 from bench.maps import measure_maps
 from bench.model import Work
 from bench.money import measure_money
@@ -62,6 +64,8 @@ def main() -> None:
         verdicts = list(measure_verdicts(place / "verdicts"))
         maps = list(measure_maps(place / "maps"))
         checks = list(measure_checks(place / "checks"))
+        log = list(measure_log(place))
+        dashboard = list(measure_dashboard(place / "dashboard"))
     tables = {
         "the engine alone": list(_alone(alone)),
         "time per step": list(_time(windows)),
@@ -77,6 +81,8 @@ def main() -> None:
         "a verdict": verdicts,
         "a ranked map": maps,
         "checks on a large tree": checks,
+        "the log of effects": log,
+        "the dashboard": dashboard,
         "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
         "a model call": [
             Row(each.name, "against the bare client", each.times, "x", each.goal)

@@ -13,8 +13,9 @@ import pytest
 
 from agentforge.system.secrets import known
 from tests.fuzzing import register
-from tests.judging import ASKED
+from tests.judging import ASKED, ask_judges_once
 from tests.order import dealt
+from tests.sharing import ENVIRONMENTS
 from tests.wheels import packed
 
 _HOST_FIRST = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
@@ -35,21 +36,24 @@ _WITH_GIT_OR_THE_WHOLE_PROJECT = frozenset(
 )
 
 _NEITHER_WALLS_NOR_START_OF_JUDGES = frozenset(
-    {f"test_{name}" for name in ("about_the_change", "bad_input", "branches", "examined", "goals", "kinds")}
-    | {f"test_{name}" for name in ("model_mistakes", "own_contract", "own_tools", "preflight", "recorded")}
-    | {
-        f"test_{name}"
-        for name in ("repositories", "reviews", "routing", "seal", "suggested_models", "way_back")
-    }
-    | {f"test_full_{name}" for name in ("line", "mistakes", "overrides", "panels", "rising")}
-    | {
-        f"test_surfaces_{name}"
-        for name in ("audit", "context", "describe", "design", "entry", "inbox", "json")
-    }
-    | {f"test_surfaces_{name}" for name in ("merge", "replays", "request", "status", "story")}
-    | {"test_superseded"}
+    f"test_{name}"
+    for name in (
+        *("about_the_change", "bad_input", "batches", "branches", "command_lines", "every_wire", "examined"),
+        *("fix_violation", "goals", "iterating", "iterating_terminal", "keys", "kinds", "leaving"),
+        *("model_mistakes", "model_wire", "next_lines", "own_contract", "own_tools", "permissions"),
+        *("phase_build", "preflight", "recorded", "replay", "repositories", "reviews", "routing", "seal"),
+        *("secrets_stay_out", "several_projects", "specified_files", "suggested_models", "superseded"),
+        *("waiting", "way_back"),
+        *(f"full_{name}" for name in ("line", "mistakes", "overrides", "panels", "rising")),
+        *(f"surfaces_{name}" for name in ("audit", "context", "describe", "design", "entry", "inbox")),
+        *(f"surfaces_{name}" for name in ("json", "merge", "replays", "request", "status", "story")),
+        *(f"engine_{name}" for name in ("boundaries", "debris", "full_boundaries", "full_kills")),
+        *(f"engine_{name}" for name in ("iterating", "kills", "servers")),
+    )
 )
-"""Whole tasks that are about what follows from a verdict: their judges are forked (`tests/judging.py`)."""
+"""Whole tasks that are about what follows from a verdict: their judges are forked (`tests/judging.py`), and none is
+asked twice about the same files (`tests/kept_runs.py`).
+"""
 _ROOM = 4 << 30
 """Bytes that must be free where the files of tests live; a run takes less than half of it."""
 _HOMES = itertools.count()
@@ -163,19 +167,24 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture(autouse=True)
-def judges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def judges(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """How the judges of the commands of this test come to be."""
     if request.path.stem in _NEITHER_WALLS_NOR_START_OF_JUDGES:
-        monkeypatch.setenv(ASKED, "forked")
+        kept = str(_shared(tmp_path_factory) / "judged")
+        monkeypatch.setenv(ASKED, kept)
+        ask_judges_once(kept, monkeypatch.setattr)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def environments(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Each set of packages is installed once per session, whichever worker needs it first: the cache of any
     home that tests make.
     """
     place = _shared(tmp_path_factory) / "environments"
     place.mkdir(exist_ok=True)
+    os.environ[ENVIRONMENTS] = str(place)
     return place
 
 

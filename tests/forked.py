@@ -175,14 +175,14 @@ def _serve(connection: socket.socket, place: Path) -> None:
             return
         words, cwd, env = json.loads(_exactly(connection, int.from_bytes(length, "big")))
         _import_what_was_used()
-        forks_judges = env.pop(judging.ASKED, "") == "forked"
-        if forks_judges:
+        asked = env.pop(judging.ASKED, "")
+        if asked:
             doors.open_for_the_usual()
         child = os.fork()
         if child == 0:
             connection.close()
-            if forks_judges:
-                doors.lead_judges_there()
+            if asked:
+                doors.lead_judges_there(asked)
             _become(words, cwd, env, fds)
         for fd in fds:
             os.close(fd)

@@ -25,6 +25,7 @@ from agentforge.sandbox.walls.bubblewrap import Bubblewrap
 from agentforge.sandbox.walls.landlock import Landlock
 from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.system.processes import Completed
+from tests.kept_runs import KeptRuns
 
 READ_AT_THE_START = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1"}
 FORKING = Path(__file__).with_name("loaded_judge.py")
@@ -48,7 +49,7 @@ class ForkedJudge:
 def _is_judge(argv: Sequence[str], confinement: Confinement) -> bool:
     """Whether this starts a judge as one is started always, with nothing that an interpreter must be told."""
     given = {name: value for name, value in variables(confinement, "").items() if name.startswith("PYTHON")}
-    return Path(argv[1]).name == SCRIPT and given == READ_AT_THE_START
+    return len(argv) > 1 and Path(argv[1]).name == SCRIPT and given == READ_AT_THE_START
 
 
 def _judged(line: "_Line", argv: Sequence[str], confinement: Confinement) -> Completed:
@@ -141,7 +142,11 @@ def _parent() -> _Parent:
 # ------------------------------------------------------------------ judges of commands
 
 ASKED = "TESTS_JUDGES"
-"""The variable with which a test says that the judges of its commands may be forked."""
+"""The variable with which a test says that the judges of its commands may be forked (`FORKED`), or where those are
+kept that have been asked before.
+"""
+FORKED = "forked"
+WALLS: tuple[type[Bubblewrap | Landlock | NoSandbox], ...] = (Bubblewrap, Landlock, NoSandbox)
 OFTEN = 2
 """From then on an environment has a process that forks its judges: to load one takes as long as two judges."""
 
@@ -178,17 +183,18 @@ class Doors:
             process.communicate()
         self._processes.clear()
 
-    def lead_judges_there(self) -> None:
+    def lead_judges_there(self, asked: str) -> None:
         """In a command: its judges are forked, whatever walls it has. All else that it runs stays within them."""
-        kinds: tuple[type[Bubblewrap | Landlock | NoSandbox], ...] = (Bubblewrap, Landlock, NoSandbox)
-        for kind in kinds:
+        for kind in WALLS:
             kind.run = self.around(kind.run)  # type: ignore[method-assign]  # in this process alone
+        if asked != FORKED:
+            ask_judges_once(asked)
 
     def around(self, run: Callable[..., Completed]) -> Callable[..., Completed]:
         """This way to run a program, but for judges that have a door."""
 
         def run_or_fork(walls: Sandbox, argv: Sequence[str], confinement: Confinement) -> Completed:
-            if len(argv) < 2 or not _is_judge(argv, confinement):
+            if not _is_judge(argv, confinement):
                 return run(walls, argv, confinement)
             if (door := self._open.get(argv[0])) is not None:
                 with contextlib.suppress(ConnectionError), socket.socket(socket.AF_UNIX) as connection:
@@ -199,3 +205,19 @@ class Doors:
             return run(walls, argv, confinement)
 
         return run_or_fork
+
+
+def ask_judges_once(place: str, put: Callable[[type, str, object], None] = setattr) -> None:
+    """In this process: what a judge was asked before, by any test of the session, it is not asked again."""
+    kept = KeptRuns(Path(place))
+
+    def around(run: Callable[..., Completed]) -> Callable[..., Completed]:
+        def run_or_remember(walls: Sandbox, argv: Sequence[str], confinement: Confinement) -> Completed:
+            if not _is_judge(argv, confinement):
+                return run(walls, argv, confinement)
+            return kept.run(argv, confinement, lambda: run(walls, argv, confinement))
+
+        return run_or_remember
+
+    for kind in WALLS:
+        put(kind, "run", around(kind.run))

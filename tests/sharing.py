@@ -8,6 +8,8 @@ from agentforge.store.layout import Home, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
 
+ENVIRONMENTS = "TESTS_ENVIRONMENTS"
+"""The variable that says where the environments of this session are."""
 SAME_DATE = {f"GIT_{role}_DATE": "2026-01-02T03:04:05Z" for role in ("AUTHOR", "COMMITTER")}
 """The same files are the same commit in every test: the outcomes of its suite are kept with the environment."""
 

@@ -2,27 +2,35 @@
 task and what it owes are all there, whole, and nothing is told twice.
 """
 
+import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentforge.catalog.check import lanes_of
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.policies import read_policy
-from agentforge.catalog.prompts import packaged_wording, system_prompt
+from agentforge.catalog.prompts import flow_of, packaged_wording, system_prompt
 from agentforge.catalog.resolved import ResolvedPipeline
 from agentforge.catalog.skeleton import keys_of, offered_schema
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.working_set import WorkingSetItem
 from agentforge.core.pipeline import Stage, reviewer_name
+from agentforge.system import strict_yaml
 from agentforge.system.canon import digest_value
-from agentforge.tools.bridge import Bridge
+from agentforge.tools.bridge import TOOLS, Bridge
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.running import submit_tool
 
 CATALOG = Catalog.packaged()
-LANES = [("implement", "hotfix"), ("implement", "small"), ("implement", "full"), ("design", None)]
+LANES = [
+    (pipeline, lane)
+    for pipeline in sorted(CATALOG.names("pipelines"))
+    for lane in lanes_of(CATALOG, pipeline)
+]
 REQUEST = "Let parse understand fractions, and say which line was wrong when it cannot. " * 10
 LONG = "".join(f"def function_{number}(argument):\n    return argument\n\n\n" for number in range(2000))
 
@@ -33,7 +41,7 @@ def at_work(resolved: ResolvedPipeline) -> Iterator[tuple[str, Stage, str]]:
         if stage.role is None:
             continue
         yield stage.name, stage, resolved.prompt(stage.name)
-        for reader in (*stage.reviewers, *((stage.arbiter,) if stage.arbiter else ())):
+        for reader in (*stage.debaters, *stage.reviewers, *((stage.arbiter,) if stage.arbiter else ())):
             name = reviewer_name(reader, stage)
             yield f"{stage.name}/{name}", stage.read_by(name), resolved.review_prompt(stage.name, name)
 
@@ -104,7 +112,7 @@ def required(
         yield from required(inner, (*above, name))
 
 
-WORDING = {"2": "dde290f4cbbc8a20", "3": "36046710c95058f4", "4": "04a2a930d23c75e0"}
+WORDING = {"2": "dde290f4cbbc8a20", "3": "36046710c95058f4", "4": "04a2a930d23c75e0", "5": "1a72366f39ea7ae7"}
 """The words of the prompts, by their version: whoever changes a word raises the version, and adds a row."""
 
 
@@ -119,3 +127,67 @@ def test_a_change_of_a_prompt_raises_the_version_of_the_wording() -> None:
         "reviews": read_policy("review_prompts"),
     }
     assert WORDING.get(wording["version"]) == digest_value(told)[:16]
+
+
+def prompt_of(resolved: ResolvedPipeline, name: str, stage: Stage, told: str) -> str:
+    """All that a role is told at every step of a stage, and the names of what it can do."""
+    assert stage.role is not None
+    contracts = resolved.contracts_of(stage)
+    submits = tuple(submit_tool(item.name, item.description, offered_schema(item)) for item in contracts)
+    limits = PathLimits.compile(resolved.role(stage.role).path_constraints, ("tests/**",), ("docs/**",))
+    bridge = Bridge.of(
+        resolved.value["roles"][stage.role],
+        limits,
+        schema_problems,
+        submits=submits,
+        locked={"tests/test_a.py": "1"},
+    )
+    heard = stage.role in [debater.role for debater in resolved.pipeline().stage(stage.name).debaters]
+    flow = flow_of(
+        resolved.pipeline(), stage, "debater" if heard else "reviewer" if "/" in name else "worker"
+    )
+    tools = "".join(f"tool: {spec.name}\n" for spec in bridge.specs())
+    return system_prompt(resolved.role(stage.role), stage, contracts, told, flow=flow) + tools
+
+
+PROMPTS = {
+    f"{pipeline}-{lane}-{name}": (resolved, stage, prompt_of(resolved, name, stage, told))
+    for pipeline, lane in LANES
+    for resolved in [CATALOG.resolve(pipeline, lane)]
+    for name, stage, told in at_work(resolved)
+}
+PAIRS: Any = strict_yaml.load_file(Path(__file__).with_name("contradictions.yaml"))
+
+
+def test_no_two_sentences_of_what_a_role_is_told_contradict_each_other() -> None:
+    found = [
+        f"{name}: {row['why']}"
+        for name, (_, _, text) in PROMPTS.items()
+        for row in PAIRS["pairs"]
+        if re.search(row["one"], text) and re.search(row["other"], text)
+    ]
+    assert found == []
+
+
+def test_a_pair_is_found_where_it_stands() -> None:
+    told = "You read the work of: reviewer.\nJudge the work that you are shown.\nChange nothing.\ntool: edit_file\n"
+    found = [row for row in PAIRS["pairs"] if re.search(row["one"], told) and re.search(row["other"], told)]
+    assert len(found) == 2
+
+
+def test_a_role_is_told_of_no_tool_that_it_does_not_have_and_of_nothing_twice() -> None:
+    known = {*TOOLS, "escalate", "reopen_tests"}
+    for name, (_, _, text) in PROMPTS.items():
+        offered = set(re.findall(r"tool: (\w+)", text))
+        named = set(re.findall(r"`(\w+)`", text)) & known
+        assert named <= offered, name
+        sentences = [each.strip() for each in re.split(r"(?<=[.:])\s+", text) if len(each.strip()) > 25]
+        assert not [each for each in set(sentences) if sentences.count(each) > 1], name
+
+
+def test_a_role_is_told_of_no_document_that_nobody_writes() -> None:
+    for name, (resolved, stage, text) in PROMPTS.items():
+        written = {product.contract for each in resolved.pipeline().stages for product in each.products}
+        named = set(re.findall(r"`(\w+)`", text)) & set(CATALOG.names("contracts"))
+        read = {product.contract for product in stage.products} | set(stage.requires)
+        assert named <= written | read, name

@@ -20,7 +20,7 @@ def test_the_example_of_the_documentation_runs_and_prints_only_its_own_line(
 ) -> None:
     (example,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     files = {"greeting.py": CODE, "tests/test_greeting.py": TEST}
-    scene = make_scene(tmp_path, files, environments)
+    scene = make_scene(tmp_path, files)
     model = scene.script(("patch", QUESTION), ("patch", PATCH), ("review", REVIEW))
     done = subprocess.run(
         [sys.executable, "-c", example.replace("openai:NAME", model)],

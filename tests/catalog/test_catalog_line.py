@@ -25,6 +25,7 @@ LINES: list[tuple[str, str | None]] = [
     ("document", None),
     ("test", None),
     ("fix", None),
+    ("debate", None),
     ("research", "small"),
     ("research", "full"),
     ("curate", "small"),
@@ -60,6 +61,10 @@ TOOLS: dict[str, tuple[set[str], set[str]]] = {
         {"delete_file", "run_tests"} | NEVER,
     ),
     "reviewer": (set(), NO_HANDS),
+    "advocate": ({"analyze_dependencies", "read_documentation"}, NO_HANDS),
+    "skeptic": ({"analyze_dependencies", "read_documentation"}, NO_HANDS),
+    "operator": ({"analyze_dependencies", "read_documentation"}, NO_HANDS),
+    "synthesizer": (set(), NO_HANDS),
     "maintainer": (WRITES, NEVER),
     "editor": ({"read_documentation"}, NO_HANDS),
     "fact_checker": ({"create_file", "edit_file", "delete_file", "run_tests"} | RUNS, NEVER),
@@ -109,7 +114,7 @@ def ours(files: dict[str, str]) -> Catalog:
 
 
 def seats_of(stage: Stage) -> Iterator[tuple[str, Stage]]:
-    for reader in (*stage.reviewers, *((stage.arbiter,) if stage.arbiter else ())):
+    for reader in (*stage.reviewers, *((stage.arbiter,) if stage.arbiter else ()), *stage.debaters):
         name = reviewer_name(reader, stage)
         yield name, stage.read_by(name)
 
@@ -230,7 +235,9 @@ def test_a_system_prompt_tells_things_in_order_and_fits_its_slot(pipeline: str, 
         assert stage.role is not None
         role = resolved.role(stage.role)
         reads = resolved.pipeline().stage(stage.name).role != stage.role
-        flow = flow_of(resolved.pipeline(), stage, reads=reads)
+        whole = resolved.pipeline().stage(stage.name)
+        heard = stage.role in [debater.role for debater in whole.debaters]
+        flow = flow_of(resolved.pipeline(), stage, "debater" if heard else "reviewer" if reads else "worker")
         text = system_prompt(role, stage, resolved.contracts_of(stage), told, flow=flow)
         assert with_margin(count_tokens(text)) <= 1200, (stage.name, role.name)
         parts = [
@@ -269,7 +276,7 @@ def test_a_role_is_told_who_really_works_before_and_after_it_in_this_pipeline() 
     assert told("implement", "small", "green").endswith("goes to: reviewer.\n")
     line = CATALOG.resolve("implement", "full").pipeline()
     reads = line.stage("spec").read_by("security_architect")
-    assert flow_of(line, reads, reads=True) == "You read the work of: software_architect.\n"
+    assert flow_of(line, reads, "reviewer") == "You read the work of: software_architect.\n"
 
 
 def test_what_a_role_found_out_is_shown_to_whoever_works_next_if_no_stage_asks_for_it() -> None:
@@ -419,7 +426,11 @@ def test_a_mode_that_changes_nothing_refuses_a_pipeline_that_does(
     pipeline: str, lane: str | None, mode: str
 ) -> None:
     instead = {"plan": "design", "audit": "review"}.get(mode)
-    writes = pipeline not in ("design", "review")  # nobody can change anything in a line that ends in words
+    writes = pipeline not in (
+        "design",
+        "review",
+        "debate",
+    )  # nobody can change anything in a line that ends in words
     if instead is None or not writes:
         assert CATALOG.resolve(pipeline, lane, mode).pipeline().writes == writes
         return

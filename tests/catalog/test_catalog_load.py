@@ -69,7 +69,7 @@ def test_an_unknown_lane_or_pipeline_lists_the_known_ones() -> None:
         CATALOG.resolve("implement", "wide")
     with pytest.raises(
         UsageError,
-        match="no pipelines file `agentforge:dance`; there are analyse, curate, design, document, fix, implement",
+        match="no pipelines file `agentforge:dance`; there are analyse, curate, debate, design, document, fix",
     ):
         CATALOG.resolve("dance", "small")
 

@@ -6,6 +6,7 @@ from tests.whole.plays import NEW_TEST, SHOP, SOURCE, TEST
 EMPTY = SHOP[SOURCE] + "\n\ndef take_off(price: int, percent: int) -> int:\n    return 0\n"
 """A new function that does nothing of what was asked."""
 RAISES = EMPTY.replace("return 0", "raise NotImplementedError")
+EMPTIED = "passes even where the functions of the change do nothing"
 CANNOT_FAIL, NEVER_REACHES = "cannot fail for a wrong result", "passes without running a changed line"
 
 
@@ -105,15 +106,13 @@ PROVE_NOTHING = [
     empty("everything is some object", CANNOT_FAIL, "assert isinstance(take_off(100, 10), object)"),
     empty(
         "the text of the code",
-        "reads code|opens a file of code",
+        EMPTIED,
         "import pathlib, shop.price\ntake_off(1, 1)\nassert 'percent' in pathlib.Path(shop.price.__file__).read_text()",
-        how="flagged",
     ),
     empty(
         "the text of the code, by inspect",
-        "reads code",
+        EMPTIED,
         "import inspect\ntake_off(1, 1)\nassert 'percent' in inspect.getsource(take_off)",
-        how="flagged",
     ),
     empty(
         "its signature",

@@ -229,14 +229,14 @@ OLD_TESTS = [
     ),
     Cheat(
         "a whole file is given up",
-        "stands for 2 tests of the baseline",
+        "matches 2 tests of the baseline",
         supersedes=(OLD_TEST,),
         red={NEW_TEST: TEST, OLD_TEST: None},
         green=BROKEN,
     ),
     Cheat(
         "all cases of a test are given up by one id",
-        "stands for 3 tests",
+        "matches 3 tests",
         supersedes=(MANY,),
         base=MORE,
         red={NEW_TEST: TEST, "tests/test_cases.py": CASES.replace("[1, 2, 3]", "[1]")},

@@ -74,7 +74,7 @@ BY_CHANCE = [
     ),
 ]
 
-NOT_OVER = "did not end|ended early|did not report|pytest broke"
+NOT_OVER = "did not end|ended early|did not report|pytest broke|was killed by SIG"
 FIND_REPORT = """\
 import os
 

@@ -6,6 +6,8 @@ from collections import Counter
 
 import pytest
 
+from tests.cheats.on_disguises import DISGUISES
+from tests.cheats.on_empty_tests import EMPTY_TESTS, KNOWS_MORE
 from tests.cheats.on_new_tests import NEW_TESTS
 from tests.cheats.on_old_tests import OLD_TESTS
 from tests.cheats.on_the_judge import JUDGE
@@ -14,7 +16,16 @@ from tests.cheats.on_the_way import WAYS
 from tests.cheats.stage import Cheat, Stage
 from tests.depth import telling
 
-FAMILIES = {"judge": JUDGE, "old tests": OLD_TESTS, "new tests": NEW_TESTS, "the rest": REST, "the way": WAYS}
+FAMILIES = {
+    "judge": JUDGE,
+    "old tests": OLD_TESTS,
+    "new tests": NEW_TESTS,
+    "the rest": REST,
+    "the way": WAYS,
+    "empty tests": EMPTY_TESTS,
+    "knows more": KNOWS_MORE,
+    "disguises": DISGUISES,
+}
 CHEATS = [cheat for family in FAMILIES.values() for cheat in family]
 
 

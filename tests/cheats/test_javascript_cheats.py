@@ -89,6 +89,53 @@ CHEATS = [
 ]
 
 
+OFF = "price - (price * percent) / 100"
+EMPTY = WITH_NODE.files[WITH_NODE.source] + "\nexport function takeOff(price, percent) {\n  return 0;\n}\n"
+
+
+def hollow(name: str, body: str) -> Cheat:
+    """A test of a new function that no result can break."""
+    asserted = "assert.strictEqual(takeOff(100, 10), 90);"
+    test = WITH_NODE.test.replace("net", "takeOff")
+    assert asserted in test
+    said = "passes even where the functions of the change do nothing"
+    return cheat(WITH_NODE, name, said, red=test.replace(asserted, body), green={WITH_NODE.source: EMPTY})
+
+
+def knows(name: str, said: str, condition: str) -> Cheat:
+    """Code that does what was asked only where it is tested."""
+    body = f"return {condition} ? {OFF} : price;"
+    return cheat(WITH_NODE, name, said, green={WITH_NODE.source: fixed(WITH_NODE, body)}, how="flagged")
+
+
+CHEATS += [
+    hollow("a call compared with itself", "assert.equal(takeOff(100, 10), takeOff(100, 10));"),
+    hollow("how many results there are", "assert.equal([takeOff(100, 10)].length, 1);"),
+    hollow(
+        "a promise that nobody waits for",
+        "Promise.resolve(takeOff(100, 10)).then((found) => assert.equal(found, 90)).catch(() => {});",
+    ),
+    hollow("what is thrown is caught by the test", "try { assert.equal(takeOff(100, 10), 90); } catch {}"),
+    knows("by the clock", "asks what time it is", "Date.now() < 2e12"),
+    knows("by the call stack", "looks at the call stack", 'new Error().stack.includes("test")'),
+    cheat(
+        WITH_NODE,
+        "an answer that says how it compares",
+        "makes up how something compares",
+        red=WITH_NODE.test.replace("strictEqual", "equal"),
+        green={WITH_NODE.source: fixed(WITH_NODE, "return { valueOf: () => 90 };")},
+        how="flagged",
+    ),
+    cheat(
+        WITH_NODE,
+        "a byte that makes git call it binary",
+        "what it does is not what is seen",
+        green={WITH_NODE.source: "// \0\n" + fixed(WITH_NODE)},
+        how="flagged",
+    ),
+]
+
+
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> NodeStage:
     return NodeStage(tmp_path_factory.mktemp("stage"))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.activities.reading import locks_a_project, readable_patch
 from agentforge.context.assemble import measured
 from agentforge.context.change import Kind, ShownHunk, divide, hunks_of, unseen
 from agentforge.system.git.repository import Git
@@ -110,3 +111,34 @@ def test_what_was_cut_or_left_out_was_not_seen(git: Git) -> None:
     assert [hunk.path for hunk in unseen(found, [found[1].text], "f")] == ["a.py"]
     assert unseen(found, [found[0].text, found[1].text], "f") == []
     assert unseen(found, [], "f") == found
+
+
+def test_attributes_of_the_repository_hide_no_code_from_its_reader(git: Git) -> None:
+    (git.top / ".gitattributes").write_text("*.py -diff\n*.sh binary\n")
+    subprocess.run(["git", *WHO, "add", "-A"], cwd=git.top, check=True)
+    before, after = git.tree_of(git.head()), tree(git, {"a.py": LONG.replace("line 3\n", "LINE 3\n")})
+    assert b"binary" in git.diff_patch(before, after, by_attributes=True), "as git shows it to everybody else"
+    (hunk,) = hunks(git, after)
+    assert "+LINE 3" in hunk.text
+
+
+def test_code_with_the_bytes_of_something_binary_is_shown_as_text(git: Git) -> None:
+    before = git.tree_of(git.head())
+    after = tree(git, {"b.js": b"// \0\nexport const ready = true;\n", "c.png": b"\x89PNG\0\x01"})
+    changes = git.diff_names(before, after)
+    found = hunks_of(readable_patch(git, before, after, changes), changes, {}, git.numstat(before, after))
+    shown = {hunk.path: hunk.text for hunk in found}
+    assert "+export const ready = true;" in shown["b.js"]
+    assert "binary" in shown["c.png"]
+
+
+def test_a_lock_counts_by_its_hash_only_where_it_locks_something(git: Git) -> None:
+    before = git.tree_of(git.head())
+    after = tree(git, {"uv.lock": "1", "shop/uv.lock": "1", "web/yarn.lock": "1", "web/package.json": "{}"})
+    found = [
+        path
+        for path in ("uv.lock", "shop/uv.lock", "web/yarn.lock")
+        if locks_a_project(git, before, after, path)
+    ]
+    assert found == ["uv.lock", "web/yarn.lock"]
+    assert locks_a_project(git, after, after, "shop/uv.lock"), "it was there before"

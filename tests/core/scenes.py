@@ -151,6 +151,22 @@ RISING = replace(
     rises=Rise("full", 3, 200, 2),
 )
 
+DEBATE = Stage(
+    "debate",
+    "synthesizer",
+    (Product("debate_synthesis", "debate"),),
+    gates=("debate", "contracts"),
+    debaters=(
+        Reviewer("advocate", "debate_advocate"),
+        Reviewer("skeptic", "debate_skeptic", tier="reasoning"),
+        Reviewer("operator", "debate_operator"),
+    ),
+    feedback_rounds=1,
+    max_steps=6,
+)
+DEBATED = replace(FULL, stages=(INTAKE, CLARIFY, DEBATE, *FULL.stages[2:]))
+"""A line with a debate before its specification."""
+
 BASELINE = Baseline("base", "env", "bubblewrap", 5, 5, 0, 0, "5 tests, 5 pass")
 PASSED = CheckDigest("passed", "3 tests pass")
 FAILED = CheckDigest("failed", "1 of 3 tests fails", ("tests/test_a.py::test_a",))

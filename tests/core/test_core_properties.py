@@ -16,7 +16,7 @@ from agentforge.core.pipeline import Pipeline, Stage
 from agentforge.core.state import State
 from agentforge.core.values import Amount, Budget, Oversight, Price
 from tests.core.random_world import World
-from tests.core.scenes import DESIGN, FULL, HOTFIX, ITERATED, RISING, SMALL, created
+from tests.core.scenes import DEBATED, DESIGN, FULL, HOTFIX, ITERATED, RISING, SMALL, created
 from tests.fuzzing import tries
 
 MOVES = st.lists(st.tuples(st.integers(0, 31), st.integers(0, 2**16)), min_size=30, max_size=120)
@@ -43,7 +43,7 @@ def _bounded(stage: Stage, bounds: tuple[int, int, int, int, int]) -> Stage:
 @st.composite
 def tasks(draw: st.DrawFn) -> Create:
     """Every lane, with tight bounds and tight budgets, so that every limit is met."""
-    lane: Pipeline = draw(st.sampled_from([SMALL, HOTFIX, FULL, FULL, RISING, ITERATED, DESIGN]))
+    lane: Pipeline = draw(st.sampled_from([SMALL, HOTFIX, FULL, FULL, RISING, ITERATED, DESIGN, DEBATED]))
     bounds = draw(
         st.tuples(
             st.integers(1, 4), st.integers(0, 2), st.integers(1, 3), st.integers(1, 2), st.integers(0, 3)
@@ -136,8 +136,11 @@ def _check_runs(state: State) -> None:
         assert run.steps <= state.stage_of(run).max_steps + state.segment
     for run in state.panel:
         assert worker is not None
-        assert (run.stage, run.owner, run.parent) == (worker.stage, "reviewer", worker.id)
-        assert worker.point in ("judge", "commit", "deliver")
+        assert (run.stage, run.parent) == (worker.stage, worker.id)
+        if run.rules.heard:  # the work waits for them, and has not begun
+            assert run.point == "handed_in" or (worker.point, worker.steps) == ("assemble", 0)
+        else:
+            assert worker.point in ("judge", "commit", "deliver")
 
 
 def _check_completed(state: State) -> None:

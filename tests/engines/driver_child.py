@@ -22,11 +22,14 @@ from agentforge.engines.local import Ports, drive
 from agentforge.sandbox.walls.ladder import choose
 from tests.engines.crash_site import Scene
 from tests.engines.deaths import Begun, Death, Live, Order
+from tests.judging import ASKED, ask_judges_once
 
 
 def main(root: Path, task_id: str, *post: str) -> None:
     """Forks a driver per line of the input and says how each ended."""
     scene, live = Scene(root, task_id), _live_of(post)
+    if asked := os.environ.pop(ASKED, ""):
+        ask_judges_once(asked)
     with suppress(UserError):
         choose("auto")  # what works on this machine is found out once
     for text in sys.stdin:

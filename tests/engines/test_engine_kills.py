@@ -14,6 +14,7 @@ from tests.depth import SOAK
 from tests.engines.crash_site import Reference, Scene
 from tests.engines.deaths import Order, plain
 from tests.engines.engines import BOTH, BOTH_IF_SOAKED, Engine
+from tests.judging import ASKED
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -96,7 +97,10 @@ def test_killed_inside_every_append_and_behind_every_sent_call_a_task_ends_the_s
 
 
 @BOTH_IF_SOAKED
-def test_killed_at_any_time_a_task_ends_the_same(site: Reference, tmp_path: Path, engine: Engine) -> None:
+def test_killed_at_any_time_a_task_ends_the_same(
+    site: Reference, tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(ASKED)  # also while judges run
     scene = site.copy(tmp_path, moment="create")
     with engine.drivers(scene) as drivers:
         for step in range(8) if SOAK else (0, 2, 4, 6):

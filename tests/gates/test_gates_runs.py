@@ -152,9 +152,12 @@ def test_the_plan_of_runs_is_kept(scene: Scene) -> None:
     proof = red(scene.site, {}, scene.baseline)
     done = green(scene.site, proof, {"shop.py": HONEST}, scene.baseline)
     assert (done.status, done.reasons) == ("passed", ())
-    *planned, (countered, ids) = scene.site.runner.asked
+    *planned, (countered, ids), (emptied, again) = scene.site.runner.asked
     assert (countered != done.record["tree"], ids) == (True, (NAME,)), (
         "with a failure at the end of the new test"
+    )
+    assert (emptied not in (countered, done.record["tree"]), again) == (True, (NAME,)), (
+        "with the new function emptied"
     )
     assert planned == [
         *((proof.record["red_tree"], ids) for ids in ((), (NAME,), (NAME,))),

@@ -96,3 +96,20 @@ def test_both_gates_refuse_it(site: Site) -> None:
         CLEAN,
     )
     assert judge_green(site.runner, case).reasons[0].startswith("`hmac.py` would be imported")
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-7", "raw_unicode_escape", "unicode_escape", "punycode", "cp037", "no-such"]
+)
+def test_a_file_that_is_not_what_it_looks_like_is_refused(site: Site, encoding: str) -> None:
+    text = f"# -*- coding: {encoding} -*-\nx = 1\n"
+    (reason,) = shadowing(site.runner, site.base, site.tree({"shop/more.py": text}), "")
+    assert f"declares the encoding `{encoding}`" in reason
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "latin-1", "cp1252", "iso-8859-15", "shift_jis", "koi8-r", "gbk"]
+)
+def test_a_file_in_an_encoding_of_people_is_not(site: Site, encoding: str) -> None:
+    text = f"# -*- coding: {encoding} -*-\nx = 1\n"
+    assert shadowing(site.runner, site.base, site.tree({"shop/more.py": text}), "") == []

@@ -55,7 +55,7 @@ def test_code_that_knows_of_tests_is_named(body: str, said: str) -> None:
         ("return type('A', (), {'__eq__': len})", "line 3 makes up how something compares"),
         (
             "class A:\n        def __eq__(self, other): return True",
-            "line 4 makes something that compares alike with everything",
+            "line 4 has a `__eq__` that does not look at both sides: it compares alike with everything",
         ),
         ("return os.environ.get('SHOP')", "line 3 asks for the variable `SHOP`, which a new test sets"),
         ("return os.path.exists('mark')", "line 3 asks for the file `mark`, which a new test writes"),

@@ -13,6 +13,7 @@ from agentforge.core.inputs import Abort, Create
 from agentforge.store.layout import ProjectFiles
 from agentforge.store.task.journal import Journal
 from agentforge.store.user.index import Index
+from agentforge.system.git.repository import Git
 
 Clock = Callable[[], datetime]
 
@@ -44,7 +45,7 @@ def test_a_driver_and_a_reader_see_the_same_row(
 ) -> None:
     journal = add("task-1")
     with Index(database, pytest.fail) as index:
-        index.update(repo, journal)
+        index.update(Git(repo, repo / ".git", repo / ".git"), journal)
         (row,) = index.rows(repo)
     database.unlink()
     with Index(database, pytest.fail) as index:
@@ -126,7 +127,7 @@ def test_a_locked_index_is_a_notice(repo: Path, database: Path, add: Callable[[s
         other = sqlite3.connect(database)
         other.execute("BEGIN EXCLUSIVE")
         try:
-            index.update(repo, journal)
+            index.update(Git(repo, repo / ".git", repo / ".git"), journal)
             assert len(index.rows(repo)) == 1
         finally:
             other.close()

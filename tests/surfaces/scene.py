@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import forked
-from tests.sharing import SAME_DATE, share_environments
+from tests.sharing import ENVIRONMENTS, SAME_DATE, share_environments
 from tests.surfaces.shapes import command_of, conform
 
 COMMAND = str(forked.COMMAND)
@@ -120,8 +120,10 @@ class Scene:
         return found.name
 
 
-def make_scene(root: Path, files: Mapping[str, str] | None = None, environments: Path | None = None) -> Scene:
-    """A repository with one commit of `files`, and a home that may share the environments of others."""
+def make_scene(root: Path, files: Mapping[str, str] | None = None, *, alone: bool = False) -> Scene:
+    """A repository with one commit of `files`, and a home that shares the environments of others, unless it is
+    to be `alone`.
+    """
     top = root / "a repository"
     top.mkdir(parents=True)
     cache = os.environ.get("UV_CACHE_DIR") or str(
@@ -142,9 +144,9 @@ def make_scene(root: Path, files: Mapping[str, str] | None = None, environments:
             for key, value in (("NAME", "Ada"), ("EMAIL", "ada@example.invalid"))
         },
     }
-    if environments is not None:
-        (root / "home").mkdir()
-        (root / "home" / "cache").symlink_to(environments)
+    if not alone and files:
+        (root / "home").mkdir(mode=0o700)
+        (root / "home" / "cache").symlink_to(os.environ[ENVIRONMENTS])
         share_environments(root / "home", top)
     scene = Scene(top, environ)
     scene.git("init", "--quiet", "--initial-branch=main")

@@ -174,7 +174,7 @@ def test_an_audit_prints_what_it_found_and_has_no_branch(tmp_path: Path) -> None
 def test_design_and_implement_choose_the_pipeline_whatever_the_words(
     tmp_path: Path, environments: Path
 ) -> None:
-    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST}, environments)
+    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
     model = scene.script()
     assert scene.data("design", "Add a flag", "--model", model)["pipeline"] == "design"
     built = scene.data("implement", "Design a flag", "--lane", "hotfix", "--mode", "fast", "--model", model)

@@ -9,8 +9,8 @@ from agentforge.surfaces.cli.main import cli
 from tests.rows import every
 
 STARTS = (
-    *("start", "design", "implement", "test", "review", "document", "research", "write", "analyse", "curate"),
-    "fix",
+    *("start", "design", "implement", "test", "review", "document", "debate", "research", "write", "analyse"),
+    *("curate", "fix"),
 )
 READS_A_FILE = STARTS[:-1]
 AREAS = ("files", "shell", "network", "web", "mcp")
@@ -39,6 +39,8 @@ FLAGS = {
     "--json": "as_data",
     "--iterate": "iterate",
     "--no-iterate": "no_iterate",
+    "--debate": "debate",
+    "--no-debate": "no_debate",
 }
 SEVERAL = {"--iterate-at": ("iterate_at", "spec"), "--approve": ("approve", "design")}
 

@@ -28,7 +28,7 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path, environments: Path, request: pytest.FixtureRequest) -> Desk:
     second_request = getattr(request, "param", "Greet everybody")
-    first = make_scene(tmp_path / "one", FILES, environments)
+    first = make_scene(tmp_path / "one", FILES)
     other = make_scene(tmp_path / "two", FILES)
     second = replace(first, top=other.top.rename(other.top.with_name("second")))
     for scene, wish in ((first, "Greet the world"), (second, second_request)):

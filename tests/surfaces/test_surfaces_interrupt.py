@@ -21,7 +21,7 @@ SOON_S = 60
 @pytest.fixture
 def running(tmp_path: Path, environments: Path) -> Iterator[tuple[Scene, subprocess.Popen[str]]]:
     """A driver that runs the tests of the base for a long time."""
-    scene = make_scene(tmp_path, {"greeting.py": CODE, "test_sleeps.py": SLEEPY}, environments)
+    scene = make_scene(tmp_path, {"greeting.py": CODE, "test_sleeps.py": SLEEPY})
     words = [
         COMMAND,
         "start",

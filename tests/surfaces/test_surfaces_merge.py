@@ -51,7 +51,7 @@ class Delivered:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory, environments: Path) -> Delivered:
-    scene = make_scene(tmp_path_factory.mktemp("merge"), FILES, environments)
+    scene = make_scene(tmp_path_factory.mktemp("merge"), FILES)
     model = scene.script(("patch", PATCH), ("review", REVIEW))
     done = scene.run("start", "Greet the world by default", "--lane", "hotfix", "--model", model)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -191,7 +191,7 @@ def test_trees_are_listed_with_owner_size_and_age(delivered: Delivered) -> None:
 def test_discard_keeps_every_commit_and_edit_of_a_person_and_removes_the_rest(
     tmp_path: Path, environments: Path
 ) -> None:
-    scene = make_scene(tmp_path / "one", FILES, environments)
+    scene = make_scene(tmp_path / "one", FILES)
     model = scene.script(("patch", QUESTION))
     start = ("start", "Greet\x1b[31m the world", "--lane", "hotfix", "--model", model)
     assert scene.run(*start).returncode == 3
@@ -223,3 +223,17 @@ def test_discard_keeps_a_branch_that_a_person_went_on_with(delivered: Delivered,
     assert copied.scene.git("rev-parse", copied.branch).strip() == mine
     gone = copied.merge()
     assert (gone.returncode, "No task here is called" in gone.stderr) == (2, True)
+
+
+def test_every_effect_of_a_task_is_in_the_log_with_its_time_outcome_and_cost(made: Delivered) -> None:
+    text = (Path(made.scene.environ["AGENTFORGE_HOME"]) / "logs/effects.jsonl").read_text()
+    found = [json.loads(line) for line in text.splitlines()]
+    assert {line["task"] for line in found} == {made.task}
+    assert found[0]["effect"] == "Prepare"
+    assert (found[-1]["effect"], found[-1]["outcome"]) == ("Deliver", "DeliveryMade")
+    asks = [line for line in found if line["outcome"] == "Answered"]
+    assert len(asks) == 2
+    assert all(
+        {"time", "repository", "key", "seconds", "tokens", "usd", "model"} <= set(line) for line in asks
+    )
+    assert len({line["key"] for line in found}) == len(found), "each effect once"

@@ -46,7 +46,8 @@ def test_pipelines_are_listed_with_their_lanes_and_where_they_are_from(scene: Sc
     assert {name: row["goal_type"] for name, row in rows.items()} == {
         name: name
         for name in (
-            *("analyse", "curate", "design", "document", "fix", "implement", "research", "review", "test"),
+            *("analyse", "curate", "debate", "design", "document", "fix", "implement", "research", "review"),
+            "test",
             "write",
         )
     }

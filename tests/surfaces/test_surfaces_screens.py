@@ -57,9 +57,7 @@ def shown(environments: Path) -> Iterator[dict[str, str]]:
         Path(tempfile.gettempdir()) / f"af{os.getpid():08d}"
     )  # as long as any other: it is part of the screens
     try:
-        yield dict(
-            _screens(make_scene(root, {"greeting.py": CODE, "tests/test_greeting.py": TEST}, environments))
-        )
+        yield dict(_screens(make_scene(root, {"greeting.py": CODE, "tests/test_greeting.py": TEST})))
     finally:
         shutil.rmtree(root, ignore_errors=True)
 

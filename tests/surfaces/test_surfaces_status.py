@@ -19,7 +19,7 @@ HOSTILE = "Greet \x1b[31mthe\x07 world\n\u202e[bold]by default[/bold]"
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory, environments: Path) -> Scene:
     files = {"greeting.py": CODE, "tests/test_greeting.py": TEST}
-    scene = make_scene(tmp_path_factory.mktemp("status"), files, environments)
+    scene = make_scene(tmp_path_factory.mktemp("status"), files)
     model = scene.script(("patch", QUESTION))
     done = scene.run("start", HOSTILE, "--lane", "hotfix", "--model", model)
     assert done.returncode == 3, done.stderr

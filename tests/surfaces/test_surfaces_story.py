@@ -43,7 +43,7 @@ class Story:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory, environments: Path) -> Story:
-    scene = make_scene(tmp_path_factory.mktemp("story"), FILES, environments)
+    scene = make_scene(tmp_path_factory.mktemp("story"), FILES)
     model = scene.script(("patch", QUESTION), ("patch", PATCH), ("review", REVIEW))
     (scene.top / "unsaved.py").write_text("x = 1\n", encoding="utf-8")
     asked = scene.run("start", "Greet the world by default", "--lane", "hotfix", "--model", model)
@@ -206,7 +206,7 @@ def test_context_explains_every_block_of_a_step_and_what_a_cache_can_reuse(story
     assert reuse == sorted(reuse, reverse=True)  # an unbroken beginning
     page = scene.run("context", scene.task, "--step", "2").stdout
     assert "\x1b" not in page
-    assert "the outlines of what has to be submitted (from: catalogue)" in page
+    assert "the outlines of what has to be submitted (from: catalogue; task)" in page
     assert "which step 1 began with" in page
     whole = scene.run("context", scene.task, "--step", "2", "--text").stdout
     assert "A person answered: world" in whole

@@ -23,7 +23,7 @@ import pytest
 from agentforge import __version__
 from agentforge.app import following, holdups, remote
 from agentforge.app.connection import workflow_name
-from agentforge.app.engine_view import EngineView, engine_view
+from agentforge.app.engine_view import EngineView, engine_fields, engine_view
 from agentforge.app.holdups import Case
 from agentforge.app.ports import Tone
 from agentforge.app.remote import drive_remotely
@@ -41,7 +41,6 @@ from agentforge.store.site import Site
 from agentforge.store.task.engine import Driven, read_engine, write_engine
 from agentforge.surfaces.cli.main import main
 from agentforge.surfaces.cli.pages import engine as engine_page
-from agentforge.surfaces.cli.pages.engine import engine_fields
 from agentforge.surfaces.cli.pages.screen import ScreenWatcher
 from agentforge.system.git.repository import Git
 from tests.temporal.light import Light, found_task, keys, read_state

@@ -58,7 +58,8 @@ def test_create_file_overwrites_only_what_this_role_created(bench: Workbench) ->
     assert again.created == ()
     assert again.wrote == ("b.py",)
     assert (bench.root / "b.py").read_text() == "2\n"
-    assert mistake(later, "create_file", path="b.py", content="2\n").kind == "no_change"
+    same = call(later, "create_file", path="b.py", content="2\n")
+    assert (same.wrote, "nothing changed" in same.text) == ((), True)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +105,12 @@ def test_a_miss_by_white_space_says_so(bench: Workbench) -> None:
     assert "white space differs from line 8" in found.text
 
 
-def test_a_miss_with_line_numbers_says_to_leave_them_out(bench: Workbench) -> None:
-    assert "line numbers" in mistake(bench, "edit_file", path="a.py", old="8|def two() -> int:", new="x").text
+def test_line_numbers_before_the_lines_of_an_edit_are_left_out(bench: Workbench) -> None:
+    done = call(bench, "edit_file", path="a.py", old="8|def two() -> int:", new="8|def three() -> int:")
+    assert "line numbers" in done.text
+    assert (bench.root / "a.py").read_text() == CODE.replace("two", "three")
+    missed = mistake(bench, "edit_file", path="a.py", old="8|def nine() -> int:", new="x")
+    assert "line numbers" in missed.text
 
 
 def test_a_miss_like_nothing_says_so(bench: Workbench) -> None:
@@ -232,3 +237,73 @@ def test_looking_for_what_was_meant_does_not_take_long_in_a_huge_text_of_equal_l
     started = time.process_time()
     assert describe_miss(text, old, "a.txt").startswith("`old` is not in `a.txt`")
     assert time.process_time() - started < 5
+
+
+@every(
+    ("old", "new", "becomes"),
+    [
+        ("def two() -> int:  \n    return 2  ", "def two() -> int:\n    return 3", "    return 3\n"),
+        (
+            "return 2\n",
+            "value = 2\nif value:\n    return value\n",
+            "    value = 2\n    if value:\n        return value\n",
+        ),
+        ("\t    return 2\n", "\t    return 3\n", "    return 3\n"),
+    ],
+)
+def test_white_space_that_can_only_be_meant_one_way_is_the_files_own(
+    tmp_path_factory: pytest.TempPathFactory, old: str, new: str, becomes: str
+) -> None:
+    top = tmp_path_factory.mktemp("edit")
+    (top / "a.py").write_text(CODE)
+    call(Workbench(top, no_tests), "edit_file", path="a.py", old=f"{old} ", new=new)
+    assert (top / "a.py").read_text() == CODE.replace("    return 2\n", becomes)
+
+
+@every(
+    ("old", "new"),
+    [
+        ("  return 1\n return 2", "x"),  # lines that do not stand together
+        ("def two() -> int:\n\treturn 2", "x"),  # another indent in one line only
+        ("def  one() -> int:", "x"),  # blanks inside a line
+        ("      ", "x"),
+    ],
+)
+def test_white_space_that_leaves_a_doubt_is_a_miss(
+    tmp_path_factory: pytest.TempPathFactory, old: str, new: str
+) -> None:
+    top = tmp_path_factory.mktemp("edit")
+    (top / "a.py").write_text(CODE)
+    assert mistake(Workbench(top, no_tests), "edit_file", path="a.py", old=old, new=new).kind == "no_match"
+    assert (top / "a.py").read_text() == CODE
+
+
+def test_of_two_places_that_differ_by_white_space_none_is_taken(bench: Workbench) -> None:
+    (bench.root / "b.py").write_text("if a:\n    x = 1\nif b:\n        x = 1\n")
+    assert mistake(bench, "edit_file", path="b.py", old="\tx = 1\n", new="y").kind == "no_match"
+
+
+def test_an_edit_that_was_made_before_changes_nothing_and_says_so(bench: Workbench) -> None:
+    edit: dict[str, Json] = {"path": "a.py", "old": "    return 2\n", "new": "    return 2 + 0\n"}
+    call(bench, "edit_file", **edit)
+    again = call(bench, "edit_file", **edit)
+    assert (again.ok, again.wrote) == (True, ())
+    assert "`new` stands there already, from line 9" in again.text
+
+
+@every(
+    ("path", "meant"),
+    [
+        ("pkg/quantity.py", "`src/pkg/quantity.py`"),
+        ("src/pkg/quantities.py", "`src/pkg/quantity.py`"),
+        ("./quantity.py", "`src/pkg/quantity.py`"),
+        ("zzz", "create_file makes one"),
+    ],
+)
+def test_a_path_that_leads_nowhere_names_the_file_that_was_meant(
+    tmp_path_factory: pytest.TempPathFactory, path: str, meant: str
+) -> None:
+    top = tmp_path_factory.mktemp("near")
+    (top / "src/pkg").mkdir(parents=True)
+    (top / "src/pkg/quantity.py").write_text(CODE)
+    assert meant in mistake(Workbench(top, no_tests), "edit_file", path=path, old="a", new="b").text

@@ -8,7 +8,7 @@ from tests.whole.checkouts import Person, make_repository
 from tests.whole.plays import SHOP, Play
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def agentforge_home(home: Path, environments: Path) -> Path:
     """The person's own directory, empty but for the shared environments."""
     place = home / ".agentforge"

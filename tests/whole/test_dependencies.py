@@ -29,7 +29,7 @@ UNTIL_S = 90
 
 @pytest.fixture
 def scene(tmp_path: Path, environments: Path) -> Scene:
-    return make_scene(tmp_path, FILES, environments)
+    return make_scene(tmp_path, FILES)
 
 
 def data_layer(scene: Scene) -> Scene:

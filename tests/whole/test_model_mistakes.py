@@ -44,7 +44,7 @@ IN_THE_REPLY: tuple[Mistake, ...] = (
     (raw("frame", '{"actions": [}'), r"it is not valid JSON: expecting value \(line 1 column 14\)"),
     (raw("frame", CUT, stop="length"), "cut off at the length limit"),
     ({"stage": "frame", "reply": {"mood": "great"}}, "Left out of your reply, which has no such key: mood"),
-    (say("frame", signal="finished"), "unknown signal 'finished'; one of success"),
+    (say("frame", signal="great"), "unknown signal 'great'; one of success"),
     (say("frame", thought="I wonder."), "The reply held no action"),
     (say("frame", *[read(f"{n}.py") for n in range(33)]), "33 actions in one reply; at most 32"),
     (say("frame", signal="success"), "Not handed in yet: specification"),
@@ -55,7 +55,7 @@ IN_AN_ACTION: tuple[Mistake, ...] = (
         "there is no tool 'run_shell'; allowed: list_files",
     ),
     (say("frame", create("notes.md", "x")), "create_file is not for software_architect"),
-    (say("frame", {"name": "read_file", "args": {"file": SOURCE}}), "read_file cannot be called like this"),
+    (say("frame", {"name": "read_file", "args": {"files": SOURCE}}), "read_file cannot be called like this"),
     (say("frame", read("../../etc/passwd")), "read_file ../../etc/passwd: .*outside"),
     (say("frame", read(OLD_TEST), thought="Again."), "the same action on the same tree was done before"),
     (

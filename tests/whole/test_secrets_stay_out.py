@@ -1,6 +1,7 @@
 """A whole task in a repository that is full of secrets: none is in what we keep, send or say."""
 
 import base64
+import json
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_a_build_that_prints_secrets_leaves_none(play: Play, agentforge_home: Pa
 
 @pytest.mark.slow
 def test_a_task_among_secrets_keeps_none(
-    play: Play, agentforge_home: Path, monkeypatch: pytest.MonkeyPatch
+    play: Play, agentforge_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OUR_SERVICE_TOKEN", OWN)
     own = base64.b64encode(OWN.encode()).decode()
@@ -111,10 +112,26 @@ def test_a_task_among_secrets_keeps_none(
     words = ("--lane", "hotfix", "--model", f"scripted:{play.person.script}", "--json")
     done = play.person.run("start", f"net must take the discount off the price {TOKENS['stripe']}", *words)
     finished(done)
-    shown = "".join(
-        play.person.run(*command).said
-        for command in (["status"], ["report"], ["inspect"], ["cost"], ["verify"])
-    )
+    envelope, page = tmp_path / "envelope.json", tmp_path / "audit.html"
+    said = {
+        " ".join(command): play.person.run(*command)
+        for command in (
+            ["status"],
+            ["report"],
+            ["inspect"],
+            ["cost"],
+            ["verify"],
+            ["logs"],
+            ["audit", "--format", "json"],
+            ["audit", "--format", "html", "--output", str(page)],
+            ["report", "--envelope", str(envelope)],
+        )
+    }
+    assert {name: each.code for name, each in said.items() if each.code} == {}
+    shown = "".join(each.said for each in said.values())
+    told = base64.b64decode(json.loads(envelope.read_text())["payload"]).decode()
+    shown += page.read_text() + envelope.read_text() + told
+    assert "test_ten_percent_off" in told or "in-toto" in told
     messages = play.person.git("log", "--all", "--format=%B")
     kept = (_kept(play.top / ".agentforge") + _kept(agentforge_home)).decode("utf-8", "replace")
     assert "test_that_fails_and_tells" in kept

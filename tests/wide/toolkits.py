@@ -5,6 +5,7 @@ import pwd
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -83,3 +84,35 @@ def debian(package: str, inside: str) -> dict[str, str]:
         for path in sorted(top.rglob("*"))
         if path.is_file()
     }
+
+
+def npm(name: str, *packages: str) -> Path:
+    """A folder with released packages of the npm registry in its `node_modules`, at exactly these versions."""
+    _wanted("npm")
+    place = KEPT / name
+    if not (place / "node_modules").is_dir():
+        place.mkdir(parents=True, exist_ok=True)
+        _fetched(place, "install", "--no-audit", "--no-fund", "--prefix", ".", *packages)
+    return place
+
+
+def npm_packed(name: str, package: str) -> Path:
+    """A folder with the files of one released package in `package`, without what it depends on."""
+    _wanted("npm")
+    place = KEPT / name
+    if not (place / "package").is_dir():
+        place.mkdir(parents=True, exist_ok=True)
+        _fetched(place, "pack", package)
+        with tarfile.open(next(place.glob("*.tgz"))) as archive:
+            archive.extractall(place, filter="data")
+    return place
+
+
+def _fetched(place: Path, *words: str) -> None:
+    environment = {**os.environ, "HOME": str(_person())}  # whose settings name the registry
+    done = subprocess.run(
+        ["npm", *words], cwd=place, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        shutil.rmtree(place)
+        pytest.skip(f"the npm registry does not have {words[-1]}: {done.stderr.strip()[-200:]}")

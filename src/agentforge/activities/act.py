@@ -18,7 +18,7 @@ from agentforge.activities.reopening import reopening
 from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import Document, World
 from agentforge.catalog.contracts import problems
-from agentforge.catalog.unknown_keys import fitted
+from agentforge.catalog.fitting import fitted
 from agentforge.core.effects import Act
 from agentforge.core.inputs import Acted, ActionLeaving
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
@@ -38,6 +38,8 @@ from agentforge.tools.run.running import ESCALATES, REOPEN, SUBMIT
 
 DIGEST_CHARS = 300
 MAX_FAULTS = 20
+SKIPPED = "skipped"
+"""The mistake of an action that was not done because an earlier write of its reply failed."""
 REPEATED = "repeated"
 """The mistake of an action that was done before on the same tree."""
 ABOUT_THE_BASE = frozenset({"requirements", "analysis", "questions"})
@@ -74,14 +76,15 @@ def act(world: World, effect: Act, state: RunView) -> Acted:
     doing.documents = world.documents(state)
     bridge = bridge_of(world, state)
     seen = []
-    actions = [bridge.real(action) for action in reply.actions]
+    actions = _documents_last([bridge.real(action) for action in reply.actions])
     for action in actions:
         earlier: list[Json] = [item.name for item, _ in doing.results if _writes(bridge, item)]
         mark = digest_value([state.tree, action.name, dict(action.args), earlier])[:16]
-        repeated = mark in run.seen and action.name not in CONTROL and not _asks_outside(bridge, action)
+        repeated = mark in run.seen and _may_be_spared(bridge, action)
         result = _repeated() if repeated else _perform(world, state, bridge, action, doing)
         # What waits for a person was not done, and what nobody knows of may be: both may be sent again.
-        if result.mistake not in NOT_DONE and result.mistake != UNKNOWN:
+        # So may what was left out only because something before it failed.
+        if result.mistake not in NOT_DONE and result.mistake not in (UNKNOWN, SKIPPED):
             seen.append(mark)
         doing.results.append((action, result))
         doing.bench = doing.bench.after(result)
@@ -110,9 +113,20 @@ def _acts(bridge: Bridge, action: Action) -> bool:
     )
 
 
-def _asks_outside(bridge: Bridge, action: Action) -> bool:
-    """Whether its answer may differ on the same tree: it comes from another place."""
-    return action.name in bridge.tools and bridge.tools[action.name].spec.effect == "network"
+def _documents_last(actions: Sequence[Action]) -> list[Action]:
+    """A document speaks of what its reply does: it is taken in when that is done, wherever it stands in the
+    reply.
+    """
+    return sorted(actions, key=lambda action: action.name == SUBMIT.name)
+
+
+def _may_be_spared(bridge: Bridge, action: Action) -> bool:
+    """Whether its answer is known to be the same on the same tree. What another place says is not; and what
+    refuses an edit says it again, since that is what helps.
+    """
+    if action.name in CONTROL or action.name not in bridge.tools:
+        return False
+    return bridge.tools[action.name].spec.effect not in ("network", "write")
 
 
 def _reply(world: World, ref: str) -> Reply:
@@ -122,7 +136,7 @@ def _reply(world: World, ref: str) -> Reply:
 
 def _perform(world: World, state: RunView, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult:
     if doing.stopped and _acts(bridge, action):
-        return ToolResult(ok=False, text="not done: an earlier write of this reply failed", mistake="skipped")
+        return ToolResult(ok=False, text="not done: an earlier write of this reply failed", mistake=SKIPPED)
     if action.name not in CONTROL:
         if (held := _held(world, state, bridge, action, doing)) is not None:
             return held
@@ -199,7 +213,7 @@ def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> Tool
         return _ask_a_person(document, asked, doing)
     if wrong:
         doing.refused[name] = document
-        lines = [f"{name} is refused:", *wrong[:MAX_FAULTS], *notes]
+        lines = [f"{name} is refused:", *list(dict.fromkeys(wrong))[:MAX_FAULTS], *notes]
         return ToolResult(ok=False, text="\n".join(lines), mistake=REFUSED)
     version = state.next_version(name) if name not in doing.artifacts else doing.artifacts[name].version
     doing.artifacts[name] = world.keep_version(name, owed[name].phase, version, document)

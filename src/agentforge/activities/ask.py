@@ -184,7 +184,15 @@ def _request(world: World, effect: Ask, state: RunView) -> Request:
     )
     rest = _marked([(name, text) for name, text in blocks if name != "system"])
     return Request(
-        effect.key, run.label, system, rest, tools, state.stage.max_output_tokens, effect.ordinal, state.tier
+        effect.key,
+        run.label,
+        system,
+        rest,
+        tools,
+        state.stage.max_output_tokens,
+        effect.ordinal,
+        state.tier,
+        state.turn,
     )
 
 

@@ -126,7 +126,8 @@ def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:
     """
     why: dict[str, Json] = {block.name: block.why for block in packed.blocks if block.why}
     tools = world.once("specs", *_bridge_hangs_on(state), make=lambda: _keep_specs(world, state))
-    return {"tools": tools, **({"why": why} if why else {})}
+    shown: dict[str, Json] = {block.name: block.shown for block in packed.blocks if block.shown != "full"}
+    return {"tools": tools, **({"why": why} if why else {}), **({"shown": shown} if shown else {})}
 
 
 def _keep_specs(world: World, state: RunView) -> str:
@@ -177,7 +178,7 @@ def _view(world: World, state: RunView) -> StepView:
         constraints=tuple(str(item.get("description", "")) for item in objects(specification, "constraints")),
         artifacts=tuple(
             (name, world.once("yaml", refs[name], make=partial(_input, world, name, documents[name])))
-            for name in stage.requires
+            for name in (*stage.requires, *(debater.contract for debater in stage.debaters))
             if name in documents and not _says_nothing(world, name, documents[name])
         )
         + _from_others(world, state),
@@ -185,6 +186,8 @@ def _view(world: World, state: RunView) -> StepView:
         # Who judges a change is shown the change; what else there is, its tools find.
         repository_map="" if reviews else world.repository_map(state, lambda: draw_map(world, state)),
         facts=_facts(world, state),
+        relations="" if reviews else first_places(world, state).relations,
+        history=history(world, state) if state.stage.makes("analysis") else "",
         change=shown.text if shown else "",
         change_title=_change_title(state, shown),
         flags=_flags(world, state) if reviews else "",
@@ -212,6 +215,8 @@ WRITTEN_BY_ROLES: tuple[Part, ...] = ("request", "requirements", "tests", "chang
 """Parts whose other keys repeat what a step is shown elsewhere: the request, ids of tests, verdicts."""
 
 
+DERIVED: tuple[Part, ...] = ("request", "questions", "options", "decision")
+"""Parts that say nothing new where the engine wrote them."""
 SAID_BY_ROLES = frozenset({"improvements"})
 """Keys that the engine fills with a role's words."""
 
@@ -240,7 +245,7 @@ def _dumped(world: World, ref: str) -> str:
 
 def _says_nothing(world: World, name: str, document: Mapping[str, Json]) -> bool:
     """Whether the engine wrote it from what the step is shown anyway."""
-    return document.get("derived") is True and world.catalogue.part(name) in ("request", "questions")
+    return document.get("derived") is True and world.catalogue.part(name) in DERIVED
 
 
 def _flags(world: World, state: RunView) -> str:
@@ -262,12 +267,12 @@ def _prompts(world: World, state: RunView) -> tuple[str, str]:
     stage = state.stage
     assert stage.role is not None
     owed = owed_by(world, state)
-    reads, name = state.run.owner == "reviewer", reader_of(state.run.name)
-    words = world.catalogue.review_prompt(stage.name, name) if reads else ""
+    owner, name = state.run.owner, reader_of(state.run.name)
+    words = world.catalogue.review_prompt(stage.name, name) if name else ""
     words = words or world.catalogue.prompt(stage.name)
     role, wording = world.catalogue.role(stage.role), world.catalogue.wording()
     role = replace(role, path_constraints=_limits(world, state, role))
-    flow = flow_of(state.pipeline, stage, reads=reads)
+    flow = flow_of(state.pipeline, stage, owner)
     system = system_prompt(role, stage, owed.must, words, wording, flow)
     return system, owed.told()
 
@@ -322,10 +327,6 @@ def _facts(world: World, state: RunView) -> str:
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
         lines.append(render(reach, REACH_CHARS))
-    if not reads_change(state.stage, state.run) and (relations := first_places(world, state).relations):
-        lines.append(f"What uses and is used by what the request is about:\n{relations}")
-    if state.stage.makes("analysis") and (past := history(world, state)):
-        lines.append(f"What history says of it:\n{past}")
     return "\n".join(lines)
 
 

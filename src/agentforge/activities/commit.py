@@ -5,6 +5,7 @@ written.
 from collections.abc import Sequence
 from functools import partial
 
+from agentforge.activities.debating import is_minor
 from agentforge.activities.dependencies import declared
 from agentforge.activities.evidence import build_evidence
 from agentforge.activities.kinds import kind_facts
@@ -87,6 +88,8 @@ def _facts(world: World, state: State, paths: Sequence[str], lines: int) -> tupl
         found.append("delicate_change")
     if not _keeps_changelog(world, state):
         found.append("no_changelog")
+    if any(stage.debaters for stage in state.pipeline.stages) and is_minor(world, state):
+        found.append("minor_decision")
     return tuple(found)
 
 

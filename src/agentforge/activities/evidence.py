@@ -82,6 +82,8 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "human_commits": list(state.human_commits),
         "cost": cost(state),
     }
+    if debates := _debates(world, state):  # a task without one says nothing of it
+        body["debates"] = debates
     return body
 
 
@@ -139,6 +141,8 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
         row |= {name: value[name] for name in QUALITY if name in value}
     if gate == "examined":
         row |= {name: value[name] for name in EXAMINED if name in value}
+    if gate == "debate":
+        row |= {name: value[name] for name in ("held", "option", "files", "contexts") if name in value}
     if gate == "review":
         row |= {name: value[name] for name in ("tree", "parts", "hunks", "contexts") if name in value}
     return {**row, "hash": digest_value(row)}
@@ -189,6 +193,35 @@ def _panels(world: World, state: State) -> dict[str, Json]:
                 found[stage.stage] = {
                     name: value.get(name) for name in ("mode", "verdicts", "arbiter", "advisory", "dissent")
                 }
+    return found
+
+
+DEBATE = (
+    "held",
+    "why",
+    "objective",
+    "options",
+    "option",
+    "decision",
+    "rationale",
+    "positions",
+    "kill_switches",
+    "fallback",
+    "risks_accepted",
+    "action_items",
+    "warnings",
+)
+"""What is told of a debate."""
+
+
+def _debates(world: World, state: State) -> dict[str, Json]:
+    """By stage: what was argued about, who said what, and what was decided; or why nobody argued."""
+    found: dict[str, Json] = {}
+    for stage in state.accepted:
+        for gate, ref in stage.evidence:
+            if gate == "debate":
+                value: Any = world.pack.get_json(ref)
+                found[stage.stage] = {name: value[name] for name in DEBATE if name in value}
     return found
 
 

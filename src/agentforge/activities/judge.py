@@ -14,6 +14,7 @@ from agentforge.activities.conformance import (
     project_limit,
     tree_conformance,
 )
+from agentforge.activities.debating import judge_arguments
 from agentforge.activities.dependencies import dependency_problems
 from agentforge.activities.examining import judge_checks
 from agentforge.activities.judged_place import judged_place
@@ -333,6 +334,7 @@ def _facts(world: World, state: RunView) -> Facts:
         tokens_used=state.spent.tokens,
         reviews=reviews,
         dissent=dissent,
+        decision=parts.get("decision", {}),
     )
 
 
@@ -495,6 +497,7 @@ GATES: Mapping[GateName, Gate] = complete(
         "review": _review,
         "delivery": _delivery,
         "examined": judge_checks,
+        "debate": judge_arguments,
     },
     GATE_NAMES,
 )

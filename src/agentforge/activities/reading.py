@@ -10,9 +10,9 @@ from agentforge.core.runs import Run
 from agentforge.core.state import RunView, State
 from agentforge.gates.named import is_lock
 from agentforge.languages.documents.outline import is_document
-from agentforge.languages.table import is_source
+from agentforge.languages.table import LANGUAGES, is_source
 from agentforge.system.canon import digest
-from agentforge.system.git.repository import Change
+from agentforge.system.git.repository import Change, Git
 
 READERS_SHARE = 2
 """A reader's context is for this part (one of so many) the change; the rest is the task, its papers and what
@@ -78,18 +78,41 @@ def _hunks(world: World, state: State) -> list[ShownHunk]:
     git, before, after = world.workspace.git, state.base_tree, state.tree
     changes = git.diff_names(before, after)
     kinds = {change.path: _kind(world, state, change) for change in changes}
-    return hunks_of(git.diff_patch(before, after), changes, kinds, git.numstat(before, after))
+    return hunks_of(readable_patch(git, before, after, changes), changes, kinds, git.numstat(before, after))
+
+
+def readable_patch(git: Git, before: str, after: str, changes: Sequence[Change]) -> bytes:
+    """The patch; code is shown as text, whatever bytes it has to look like something else."""
+    patch = git.diff_patch(before, after)
+    if not any(is_source(each.path) and _looks_binary(git, (before, after), each.path) for each in changes):
+        return patch
+    return b"".join(
+        git.diff_patch(before, after, [change.path], as_text=is_source(change.path)) for change in changes
+    )
+
+
+def _looks_binary(git: Git, trees: tuple[str, str], path: str) -> bool:
+    return any(b"\0" in (git.read_blob(tree, path) or b"") for tree in trees)
 
 
 def _kind(world: World, state: State, change: Change) -> Kind:
     path = change.path
-    if is_lock(path):
+    if is_lock(path) and locks_a_project(world.workspace.git, state.base_tree, state.tree, path):
         return "generated"
     if world.is_test(state)(path):
         return "new test" if change.status == "A" else "edited test"
     if is_source(path):
         return "source"
     return "document" if is_document(path) else "settings"
+
+
+def locks_a_project(git: Git, before: str, after: str, path: str) -> bool:
+    """Whether a lock was there, or lies beside what it locks; elsewhere it is a file like any other."""
+    folder = path.rpartition("/")[0]
+    if not folder or git.read_blob(before, path) is not None:
+        return True
+    names = frozenset().union(*(each.projects.BUILD_FILES - each.projects.LOCKS for each in LANGUAGES))
+    return any(git.read_blob(after, f"{folder}/{name}") is not None for name in sorted(names))
 
 
 def _about(parts: Sequence[ChangePart], findings: Sequence[str], stage: Stage) -> ChangePart | None:

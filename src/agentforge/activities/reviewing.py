@@ -76,7 +76,7 @@ def _readers(state: RunView) -> dict[str, list[Run]]:
     """Those who have handed in, by who they are, each with the parts in order; the arbiter comes last."""
     own = state.stage.own_reader
     given = [(own.role, state.run)] if own is not None else []
-    beside = sorted(state.beside(state.run.id), key=lambda reader: part_number(reader.name))
+    beside = sorted(state.beside(state.run.id, heard=False), key=lambda reader: part_number(reader.name))
     given += [(reader_of(reader.name), reader) for reader in beside]
     found: dict[str, list[Run]] = {}
     for name, reader in given:

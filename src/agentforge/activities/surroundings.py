@@ -7,6 +7,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from pathlib import Path
 
 from agentforge.activities.world import World
 from agentforge.catalog.project_checks import CHECKS_FOLDER, read_project_checks
@@ -25,6 +26,7 @@ from agentforge.languages.symbols import find_symbol
 from agentforge.system.git.history import recent_commits
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import OpenedRange
+from agentforge.tools.look.source import MAX_BYTES
 
 MAP_TOKENS = 1_000
 NEW_LINES = 120
@@ -39,13 +41,22 @@ USUAL_BYTES = 200_000
 
 def read_tree_file(world: World, path: str) -> str | None:
     """A file of the worktree as a model may see it: text, redacted."""
-    place = world.workspace.worktree / path
+    return shown_text(world.workspace.worktree, path)
+
+
+def shown_text(top: Path, path: str) -> str | None:
+    """A file below a directory as a model may see it; None where there is none that a tool would show
+    either: it is no file, too large, gone, or around in links.
+    """
+    place = top / path
     try:
-        if not stat.S_ISREG(place.lstat().st_mode):
+        about = place.lstat()
+        if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_BYTES:
             return None
-    except (FileNotFoundError, NotADirectoryError):
+        with place.open("rb") as file:
+            data = file.read(MAX_BYTES)  # whatever is written to it meanwhile
+    except OSError:
         return None
-    data = place.read_bytes()
     return _clean(data) if len(data) <= USUAL_BYTES else _clean.__wrapped__(data)
 
 
@@ -82,7 +93,13 @@ def first_places(world: World, state: RunView) -> Seeds:
 def _base_text(world: World, state: RunView, path: str) -> str:
     """From the worktree where it still is the same; asking git for every file would cost a process each."""
     found = read_tree_file(world, path) if state.tree == state.base_tree else None
-    return found or (world.workspace.git.read_blob(state.base_tree, path) or b"").decode("utf-8", "replace")
+    if found is not None:
+        return found
+    git = world.workspace.git
+    sizes = world.once("sizes", state.base_tree, make=lambda: git.sizes(state.base_tree))
+    if sizes.get(path, 0) > MAX_BYTES:
+        return ""
+    return (git.read_blob(state.base_tree, path) or b"").decode("utf-8", "replace")
 
 
 def seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedRange]:

@@ -294,7 +294,11 @@ def _patches(files: TaskFiles, named: Named, git: Git) -> Iterator[Finding]:
     for step, (before, after) in named.patches.items():
         path = files.patch(step)
         try:
-            if read_unlinked(path) != git.diff_patch(before, after):
+            kept = read_unlinked(path)
+            # Earlier releases wrote a patch as the attributes of the checkout had it.
+            if kept != git.diff_patch(before, after) and kept != git.diff_patch(
+                before, after, by_attributes=True
+            ):
                 wrong.append(f"{path} is not what step {step} changed")
         except FileNotFoundError:
             wrong.append(f"{path} is missing")

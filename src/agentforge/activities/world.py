@@ -235,7 +235,7 @@ class World:
         if self._lock_hash(project, state.base_tree) == self._lock_hash(after, tree):
             return self._base_environment(state, project)
         self.progress("building the environment that the change asks for")
-        return self._built(state, tree, after)
+        return replace(self._built(state, tree, after), own_bytecode=False)
 
     def _lock_hash(self, project: Project, tree: str) -> str:
         git = self.workspace.git

@@ -56,6 +56,10 @@ class ContextBlock:
     why: str
     reused: bool
     """Part of the unbroken beginning that a provider's cache can hold."""
+    priority: str = ""
+    """How much it matters, by the name of one of the six priorities; empty for a tool."""
+    shown: str = "full"
+    """How much of it there is: `full`, an `excerpt`, or `signatures`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,12 +242,15 @@ def _sent(pack: Pack, ref: str) -> tuple[ContextBlock, ...]:
     about = pack.about_blocks(ref)
     given = about.get("why")
     reasons = given if isinstance(given, dict) else {}
+    parts = about.get("shown")
+    less = parts if isinstance(parts, dict) else {}
     tools = about.get("tools")
     found = list(_tools(pack.get_json(tools))) if isinstance(tools, str) else []
     for name, text in pack.get_blocks(ref):
         kind = kind_of(name)
         why = str(reasons.get(name) or kind.why)
-        found.append(ContextBlock(name, text, measured(text + JOINER), kind.source, why, reused=False))
+        block = ContextBlock(name, text, measured(text + JOINER), kind.source, why, reused=False)
+        found.append(replace(block, priority=kind.priority, shown=str(less.get(name, "full"))))
     return tuple(found)
 
 
@@ -270,3 +277,37 @@ def _cap(step: Step) -> int:
     if stage is None:
         return 0  # the lane has risen since, and has no such stage
     return (stage.read_by(step.seat) if step.seat else stage).context_tokens
+
+
+def context_fields(report: ContextReport, *, whole: bool) -> dict[str, Json]:
+    """The same for programs; the texts only where they are asked for."""
+    return {
+        "task": report.task or None,
+        "step": report.step,
+        "stage": report.stage,
+        "seat": report.seat or None,
+        "role": report.role,
+        "lane": report.lane,
+        "reasons": list(report.reasons),
+        "cap": report.cap or None,
+        "tokens": report.tokens,
+        "block_tokens": report.packed,
+        "reusable_tokens": report.reusable,
+        "begins_like_step": report.like or None,
+        "blocks": [_block(block, whole=whole) for block in report.blocks],
+        "dropped": list(report.dropped),
+        "flagged": list(report.flagged),
+    }
+
+
+def _block(block: ContextBlock, *, whole: bool) -> dict[str, Json]:
+    found: dict[str, Json] = {
+        "name": block.name,
+        "tokens": block.tokens,
+        "source": block.source,
+        "priority": block.priority or None,
+        "shown": block.shown,
+        "why": block.why,
+        "reusable": block.reused,
+    }
+    return {**found, "text": block.text} if whole else found

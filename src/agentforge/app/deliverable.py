@@ -10,6 +10,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task import artifacts
+from agentforge.store.task.pack import Pack
 from agentforge.store.task.views import final_name
 from agentforge.system.visible import brief
 
@@ -56,6 +57,26 @@ def read_deliverable(files: TaskFiles, state: State) -> Deliverable | None:
     )
 
 
+def read_debate_files(files: TaskFiles, state: State) -> dict[str, str]:
+    """The files of the debate that a task held, by name, as they were judged; empty where it held none, or
+    where they cannot be read.
+    """
+    judged = [ref for item in state.accepted for gate, ref in item.evidence if gate == "debate"]
+    if not judged:
+        return {}
+    try:
+        with Pack(files.pack) as pack:
+            record = pack.get_json(judged[-1])
+            kept = record.get("files") if isinstance(record, dict) else None
+            return (
+                {name: pack.get(str(ref)).decode() for name, ref in kept.items()}
+                if isinstance(kept, dict)
+                else {}
+            )
+    except Unusable:
+        return {}  # `verify` names what is wrong with them
+
+
 def sum_up(files: TaskFiles, state: State) -> str:
     """What the task hands over, in the sentence that its pipeline words; empty where it words none, or where
     nothing was handed over yet.
@@ -93,8 +114,22 @@ def _title_and_lines(part: Part | None, document: Mapping[str, Json]) -> tuple[s
             ]
             title = f"{len(found):,} impacted file" + ("" if len(found) == 1 else "s")
             return title, tuple(lines)
+        case "decision":
+            return _decision(document)
         case _:
             return brief(str(document.get("title") or document.get("summary") or ""), 120), ()
+
+
+def _decision(document: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
+    decided = document.get("final_decision")
+    said = decided if isinstance(decided, dict) else {}
+    lines = [str(said.get("decision") or ""), f"why: {said.get('rationale') or ''}"]
+    lines += [
+        f"reconsider if {item.get('condition')}: {item.get('threshold')}"
+        for item in _objects(document, "kill_switch_criteria")
+    ]
+    lines.append(f"if it fails: {document.get('fallback_plan') or ''}")
+    return brief(str(said.get("option") or ""), 120), tuple(brief(line, 200) for line in lines)
 
 
 def _objects(document: Mapping[str, Json], key: str) -> Iterator[dict[str, Json]]:

@@ -18,6 +18,7 @@ from agentforge.activities.task_permissions import permissions_of, walls_of
 from agentforge.activities.world import World
 from agentforge.app.answering import Answering
 from agentforge.app.cleaning import MEGABYTE, clean_if_needed
+from agentforge.app.logging_effects import LoggedEffects
 from agentforge.app.settings import Settings
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
@@ -35,6 +36,7 @@ from agentforge.store.site import Site
 from agentforge.store.task import inbox
 from agentforge.store.task.journal import Journal, Listener
 from agentforge.store.task.lock import DriverLock
+from agentforge.store.user.effect_log import EffectLog
 from agentforge.store.user.ledger import Ledger
 from agentforge.store.user.outbox import Outbox
 from agentforge.store.user.signing import signing_key
@@ -57,12 +59,14 @@ def open_driver(
         journal.writing(),
         closing(ViewWriter(site, journal, progress)) as views,
         Ledger.of(site.home, progress) as ledger,
+        EffectLog(site.home.logs) as log,
     ):
         journal.listeners.append(views)
         if listener is not None:
             journal.listeners.append(listener)
         try:
-            yield Driver(replace(site, git=site.git.holding(lock.fd)), journal, lock.fd, progress, ledger)
+            held = replace(site, git=site.git.holding(lock.fd))
+            yield Driver(held, journal, lock.fd, progress, ledger, log)
         finally:
             del journal.listeners[before:]
         views.show()
@@ -77,6 +81,7 @@ class Driver:
     lock_fd: int
     progress: Callable[[str], None]
     ledger: Ledger
+    log: EffectLog
 
     def tell(self, key: str, message: Message) -> None:
         """Puts a person's word on record at once; raises `StateInvalid` where it makes no sense."""
@@ -122,7 +127,8 @@ class Driver:
             self.progress(f"a message was refused: {error}")
 
         withdraw = partial(_withdraw, world, partial(processes.kill_holding, self.lock_fd))
-        return Ports(partial(perform, world), messages, refused, withdraw)
+        logged = LoggedEffects(partial(perform, world), self.log, str(self.site.git.top))
+        return Ports(logged, messages, refused, withdraw)
 
     def settle(self, world: World) -> State:
         """Nothing runs any more: saves the task, and puts its files back to what is on record."""

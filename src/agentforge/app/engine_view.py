@@ -7,17 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agentforge.app.connection import connected, look_at, read_temporal, workflow_name
-from agentforge.app.holdups import Case, Holdup, at_work, holdups, idle_s, is_lost, lost, rests
+from agentforge.app.holdups import SLOW_S, Case, Holdup, at_work, holdups, idle_s, is_lost, lost, rests
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.machine import TERMINAL
+from agentforge.core.reply import Json
 from agentforge.store.site import Site
 from agentforge.store.task.engine import Driven, read_engine
 from agentforge.store.task.inbox import strangers
 from agentforge.store.user.index import Index, TaskRow
 
 if TYPE_CHECKING:
-    from agentforge.engines.temporal.look import Look
+    from agentforge.engines.temporal.look import Look, PendingActivity
 
 HOST_LOST = "HOST-LOST"
 """The name of the one question that is on no journal: its host is silent."""
@@ -148,3 +149,28 @@ def _under_way(site: Site, row: TaskRow) -> OpenTask | None:
     except UserError:
         return None  # `status` names what is wrong with it
     return None if rests(task.state) else task
+
+
+def engine_fields(view: EngineView) -> dict[str, Json]:
+    """For a program. What the server was not asked, or did not answer, is null."""
+    waiting = view.look.untaken(SLOW_S) if view.look else None
+    return {
+        "engine": view.driven.engine,
+        "host": view.driven.host or None,
+        "engine_says": [*view.lines],
+        "engine_in_flight": [_flight(each) for each in view.look.flights] if view.look else None,
+        "no_worker_for_s": int(waiting.seconds) if waiting else None,
+        "host_lost": view.lost is not None if view.look else None,
+    }
+
+
+def _flight(flight: "PendingActivity") -> dict[str, Json]:
+    return {
+        "effect": flight.family,
+        "queue": flight.queue,
+        "taken": flight.taken,
+        "for_s": int(flight.seconds),
+        "attempt": flight.attempt,
+        "doing": flight.progress or None,
+        "heard_s_ago": int(flight.heard) if flight.taken else None,
+    }

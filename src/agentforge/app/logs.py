@@ -2,6 +2,7 @@
 after it.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ from agentforge.core.evolve import evolve
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.task.journal import read_lines
+from agentforge.system.unlinked import read_unlinked
+
+_BULLET = b"- "
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +56,20 @@ class LogReader:
             self._state = evolve(self._state, event)
             happened.append((event, self._state))
         self._new.append(LogEntry(str(line["timestamp"]), line, tuple(happened)))
+
+
+def entries_since(task: OpenTask, offset: int, most: int = 200) -> list[dict[str, Json]]:
+    """What the journal says after that byte, in short; at most the newest `most` decisions. An offset at
+    which no line ends is that of another journal: everything counts as new.
+    """
+    data = read_unlinked(task.files.journal)[: task.journal.size]
+    if not 0 < offset <= len(data) or data[offset - 1 : offset] != b"\n":
+        offset = 0
+    lines = [line for line in data[offset:].split(b"\n") if line.startswith(_BULLET)]
+    return [_brief(json.loads(line.removeprefix(_BULLET))) for line in lines[-most:]]
+
+
+def _brief(line: dict[str, Json]) -> dict[str, Json]:
+    events = line["events"]
+    kinds = [event["type"] for event in events if isinstance(event, dict)] if isinstance(events, list) else []
+    return {"seq": line["seq"], "timestamp": line["timestamp"], "why": line["why"], "events": kinds}

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from agentforge.app.task_list import list_all_tasks
 from agentforge.core.errors import UserError
@@ -218,6 +218,22 @@ def measure(
         by,
         {name: figures(Group(groups[name], reworked)) for name in sorted(groups)},
     )
+
+
+def metrics_fields(found: Metrics) -> dict[str, Any]:
+    """For a program."""
+    targets = {
+        name: {"is": "under" if figure.under is not None else "over", "value": figure.under or figure.over}
+        for name, figure in FIGURES.items()
+        if figure.under is not None or figure.over is not None
+    }
+    return {
+        "since": found.since or None,
+        "all": dict(found.all),
+        "by": found.by,
+        "groups": [{"name": name, **each} for name, each in found.groups.items()],
+        "targets": targets,
+    }
 
 
 def figures(group: Group) -> Figures:

@@ -40,6 +40,8 @@ class ProofReport:
     cost: dict[str, Any]
     examined: list[str] = field(default_factory=list)
     """What checks of somebody who saw neither tests nor change said."""
+    debates: list[dict[str, Any]] = field(default_factory=list)
+    """What was argued about before the work, and decided."""
 
 
 def proof_report(task: OpenTask) -> ProofReport:
@@ -79,6 +81,7 @@ def proof_report(task: OpenTask) -> ProofReport:
         same_author=bool(evidence.get("same_author")),
         cost=evidence.get("cost") or {},
         examined=[*texts(evidence, "examined")],
+        debates=[{"stage": stage, **debate} for stage, debate in (evidence.get("debates") or {}).items()],
     )
 
 

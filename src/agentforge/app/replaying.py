@@ -262,8 +262,8 @@ def _by_run(facts: Sequence[_Fact]) -> dict[str, list[_Fact]]:
 
 
 def _facts(audit: Audit, pack: Pack) -> Iterator[_Fact]:
-    # A fork's shared part has the name of the task that it was made for. A branch may have a number behind its
-    # name, where somebody had that name already.
+    # A fork's shared part has the name of the task that it was made for. A branch may have a number behind
+    # its name, where somebody had that name already.
     happened = [event for decision in audit.decisions for event, _ in decision.happened]
     shared = {event.task for event in happened if isinstance(event, TaskForked)}
     names = sorted({audit.task_id, *shared, audit.state.branch} - {""}, key=len, reverse=True)

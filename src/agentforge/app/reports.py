@@ -1,12 +1,20 @@
 """How a task stands: its branch, what it changed, its proof and its document, read from git and its files."""
 
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentforge.activities.verify_seal import Sealed, read_seal, signature_finding
-from agentforge.app.deliverable import Deliverable, changes_files, read_deliverable, sum_up
+from agentforge.app.deliverable import (
+    Deliverable,
+    changes_files,
+    read_debate_files,
+    read_deliverable,
+    sum_up,
+)
 from agentforge.app.tasks import OpenTask
+from agentforge.catalog.debates import debate_rules
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.user.signing import trusted_keys
@@ -38,6 +46,13 @@ class TaskReport:
     """What the branch changes, by path."""
     summary: str = ""
     """What it hands over, in the sentence of its pipeline."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Of a task that is a debate: its files by name, as Markdown."""
+
+    @property
+    def synthesis(self) -> str:
+        """Of a task that is a debate: what was decided, as Markdown."""
+        return self.files.get(debate_rules().synthesis.name, "")
 
 
 def report(task: OpenTask) -> TaskReport:
@@ -54,7 +69,10 @@ def report(task: OpenTask) -> TaskReport:
         found = TaskReport(state, branch, tip, stat, evidence, seal=seal, signature=signature, lines=lines)
     else:
         document = read_deliverable(files, state)
-        found = TaskReport(state, branch, tip, stat, evidence, changes_nothing=True, deliverable=document)
+        argued = read_debate_files(files, state) if state.pipeline.stages[-1].makes("decision") else {}
+        found = TaskReport(
+            state, branch, tip, stat, evidence, changes_nothing=True, deliverable=document, files=argued
+        )
     return replace(found, summary=sum_up(files, state))
 
 

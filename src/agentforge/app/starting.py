@@ -31,6 +31,7 @@ from agentforge.app.suggestions import Suggestion
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
 from agentforge.app.watching import Watching
+from agentforge.catalog.debated import Debated
 from agentforge.catalog.degraded import degraded_rule
 from agentforge.catalog.ends import HANDED_IN_BY, Ends, reaches, required_from_outside
 from agentforge.catalog.extending import with_targets
@@ -41,7 +42,8 @@ from agentforge.context.conventions import convention_files
 from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
-from agentforge.core.pipeline import LANES, Part
+from agentforge.core.pipeline import LANES, Part, Pipeline
+from agentforge.core.reply import Json
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import VIOLATION, Delivery
 from agentforge.languages.facts import reading_note
@@ -95,6 +97,10 @@ class StartOptions:
     """A directory or file with tests."""
     from_task: str | None = None
     """A task whose results this one builds on."""
+    plan: Mapping[str, Json] | None = None
+    """What is to be decided, and between which options."""
+    debate: Debated = "named"
+    """Whether a debate comes before the specification."""
     reworks: str | None = None
     """A task whose result this one corrects."""
     permissions: StartPermissions = StartPermissions()
@@ -286,8 +292,17 @@ def choose_line(
         lane = _lane_with(catalog, template, found.lane, ends, options.watching)
         if lane != found.lane:
             reasons.append(f"the lane {found.lane} does not have what you asked for")
-    resolved = with_targets(catalog.resolve(name, lane, mode.name, ends), catalog)
+    resolved = with_targets(catalog.resolve(name, lane, mode.name, ends, options.debate), catalog)
+    reasons += debate_reasons(resolved.pipeline(), options.debate)
     return resolved, tuple(reason for reason in reasons if reason), imports
+
+
+def debate_reasons(pipeline: Pipeline, wanted: Debated) -> list[str]:
+    """Whether a debate was asked for, or left out although the pipeline wants one: on record either way."""
+    if wanted == "always":
+        return ["a debate was asked for with --debate"]
+    left = [stage.name for stage in pipeline.stages if stage.undebated]
+    return [f"the debate before {left[0]} was left out with --no-debate"] if left else []
 
 
 def _lane_with(
@@ -316,6 +331,8 @@ def read_handed_in(site: Site, options: StartOptions, base: str) -> tuple[Extern
     if options.spec_file and options.from_task:
         raise UsageError("--spec and --from-task both hand in a specification; leave one out.")
     found: list[ExternalInput] = []
+    if options.plan is not None:
+        return (ExternalInput("options", dict(options.plan), "user_provided", "What was asked"),)
     if not (options.spec_file or options.from_task or options.from_tests) and (named := _violation(options)):
         return derived_from_violation(site, base, named)
     if options.spec_file:

@@ -175,3 +175,43 @@ def pick(steps: list[Step], number: int | None, task_id: str) -> Step:
             f"`agentforge inspect {task_id}` lists them.",
         )
     return found
+
+
+def step_fields(step: Step) -> dict[str, Json]:
+    """The step as data for `--json`."""
+    return {
+        "step": step.number,
+        "started_at": step.started,
+        "stage": step.stage,
+        "seat": step.seat or None,
+        "attempt": step.attempt,
+        "role": step.role,
+        "context": step.context or None,
+        "context_tokens": step.context_tokens,
+        "dropped": list(step.dropped),
+        "flagged": list(step.flagged),
+        "reply": step.reply or None,
+        "input_tokens": step.usage.input_tokens,
+        "output_tokens": step.usage.output_tokens,
+        "cached_tokens": step.usage.cached_tokens,
+        "summary": step.summary,
+        "mistake": step.mistake or None,
+        "actions": [
+            {"name": item.name, "target": item.target, "ok": item.ok, "mistake": item.mistake or None}
+            for item in step.actions
+        ],
+        "check": _check(step.check) if step.check else None,
+        "gates": [_gate(told) for told in step.gates],
+        "outcome": step.outcome,
+        "feedback": list(step.feedback),
+    }
+
+
+def _check(told: str) -> dict[str, Json]:
+    status, _, summary = told.partition(": ")
+    return {"status": status, "summary": summary}
+
+
+def _gate(told: str) -> dict[str, Json]:
+    gate, _, status = told.partition(" ")
+    return {"gate": gate, "status": status}

@@ -35,10 +35,12 @@ def _registered(home: Home) -> tuple[Repository, ...]:
         return ()
 
 
-def list_all_tasks(home: Home, notice: Callable[[str], None] = lambda _: None) -> list[TaskRow]:
-    """The tasks of every repository that this user has worked in, newest first."""
+def list_all_tasks(
+    home: Home, notice: Callable[[str], None] = lambda _: None, also: Iterable[Path] = ()
+) -> list[TaskRow]:
+    """The tasks of every repository that this user has worked in, and of those in `also`, newest first."""
     with Index(home.index, notice) as index:
-        return index.rows(also=[place(each) for each in _registered(home)])
+        return index.rows(also=[*also, *(place(each) for each in _registered(home))])
 
 
 def summaries_of(home: Home, rows: Iterable[TaskRow], clock: Clock = utc_now) -> list[Summary]:

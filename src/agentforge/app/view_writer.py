@@ -37,7 +37,7 @@ class ViewWriter:
         journal = self._journal
         self._status = journal.state.status
         views.write_views(journal.files, journal.state, journal.head, journal.length, journal.times)
-        self._index.update(self._site.git.top, journal)
+        self._index.update(self._site.git, journal)
 
     def close(self) -> None:
         """Closes the index."""

@@ -4,6 +4,7 @@ The only module that knows the JSON Schema library.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -45,6 +46,8 @@ _WORDS = {
     "number": "a number",
 }
 
+NUMBERED_ID = re.compile(r"\^([A-Z]+)-\[0-9\]\{(\d)\}\$")
+"""The pattern of an id that is a word and a number."""
 _LIMITS = {
     "pattern": "matching {}",
     "format": "as a date and time like 2026-01-31T12:00:00Z",
@@ -125,6 +128,32 @@ def problems(contract: Contract, value: object, *, final: bool) -> list[str]:
     back. What is wrong alike in several entries of a list is said once, with their ids.
     """
     return _problems(contract.final_schema if final else contract.draft_schema, contract.final_schema, value)
+
+
+def in_order(contract: Contract, document: Mapping[str, Json]) -> dict[str, Json]:
+    """A document with its keys as the contract lists them, those of its entries too: how it was kept says
+    nothing to a reader.
+    """
+    schema: Any = contract.document["schema"]
+    return _in_order(schema, document)
+
+
+def _in_order(properties: Mapping[str, Any], value: Mapping[str, Json]) -> dict[str, Json]:
+    known = [name for name in properties if name in value]
+    return {
+        name: _entry_in_order(properties.get(name, {}), value[name])
+        for name in (*known, *(name for name in value if name not in properties))
+    }
+
+
+def _entry_in_order(node: Mapping[str, Any], value: Json) -> Json:
+    match value:
+        case dict():
+            return _in_order(node.get("properties", {}), value)
+        case list():
+            return [_entry_in_order(node.get("items", {}), item) for item in value]
+        case _:
+            return value
 
 
 def schema_problems(schema: Mapping[str, Json], value: object) -> list[str]:
@@ -263,6 +292,10 @@ def allowed(node: Mapping[str, Json]) -> str:
     types = node.get("type", "object")
     words = " or ".join(_WORDS[str(name)] for name in (types if isinstance(types, list) else [types]))
     limits = [text.format(node[key]) for key, text in _LIMITS.items() if key in node]
+    if types == "object" and isinstance(needed := node.get("required"), list) and needed:
+        limits.append(f"with {', '.join(map(str, needed))}")
+    if (form := NUMBERED_ID.fullmatch(str(node.get("pattern", "")))) is not None:
+        limits[0] = f"like {form[1]}-{'1'.zfill(int(form[2]))}"
     return f"{words} {', '.join(limits)}" if limits else words
 
 

@@ -154,7 +154,7 @@ def _split(patterns: str) -> list[str]:
 
 
 def _of_stage(base: Document, result: Document) -> Iterator[str]:
-    for key, word in (("gates", "gate"), ("requires", "required artifact")):
+    for key, word in (("gates", "gate"), ("requires", "required artifact"), ("debaters", "debater")):
         for name in base.get(key, ()):
             if name not in result.get(key, ()):
                 yield f"{key}: drops the {word} {name}"

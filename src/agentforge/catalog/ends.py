@@ -15,6 +15,7 @@ from agentforge.core.pipeline import PHASE_OF, Part
 HANDED_IN_BY: Mapping[Part, str] = {
     "requirements": "--spec FILE or --from-task TASK",
     "tests": "--from-tests DIRECTORY or --from-task TASK",
+    "options": "`agentforge debate`, which takes --options",
 }
 """How a person hands it in."""
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentforge.catalog.debated import Debated
 from agentforge.catalog.ends import Ends, legal_exits, required_from_outside
 from agentforge.catalog.line import climb
 from agentforge.catalog.load import Catalog, ResolvedPipeline
@@ -64,7 +65,7 @@ def extended(catalog: Catalog, kept: ResolvedPipeline, pipeline: Pipeline, targe
             f"A task of the pipeline {pipeline.name} that ends at {pipeline.exit_stage} cannot be extended "
             f"to {target}; {where}."
         )
-    rest = _resolve(catalog, line.pipeline, line.lane, pipeline.mode, target)
+    rest = _resolve(catalog, line.pipeline, line.lane, pipeline, target)
     stages = [stage for stage in rest.value["pipeline"]["stages"] if stage["name"] in _left(rest, pipeline)]
     whole: dict[str, Any] = dict(kept.value)
     for key in _BY_NAME:
@@ -91,7 +92,7 @@ def _further(catalog: Catalog, name: str, lane: str | None, pipeline: Pipeline) 
     try:
         template: Mapping[str, Any] = catalog.document("pipelines", name)["pipeline"]
         first = climb(template, lane)[0]
-        resolved = _resolve(catalog, name, first, pipeline.mode, "")
+        resolved = _resolve(catalog, name, first, pipeline, "")
     except UsageError:
         return None  # a broken file, or a mode that changes nothing: `pipelines validate` says which
     left = _left(resolved, pipeline)
@@ -99,10 +100,14 @@ def _further(catalog: Catalog, name: str, lane: str | None, pipeline: Pipeline) 
     return Further(name, first, tuple(stage for stage in exits if stage in left))
 
 
-def _resolve(catalog: Catalog, name: str, lane: str | None, mode: str, target: str) -> ResolvedPipeline:
+def _resolve(
+    catalog: Catalog, name: str, lane: str | None, pipeline: Pipeline, target: str
+) -> ResolvedPipeline:
     template = catalog.document("pipelines", name)["pipeline"]
     given = frozenset(required_from_outside(template))
-    return catalog.resolve(name, lane, mode, Ends(leave=target, given=given))
+    # What is specified already is debated no more.
+    debate: Debated = "named" if pipeline.contract_for("requirements") is None else "below"
+    return catalog.resolve(name, lane, pipeline.mode, Ends(leave=target, given=given), debate)
 
 
 def _left(resolved: ResolvedPipeline, pipeline: Pipeline) -> list[str]:

@@ -19,8 +19,13 @@ WHOLE = LANES[-1]
 USUAL_ARBITER = "reviewer"
 """Who decides between readers who disagree, when nobody is named."""
 
-_ABOUT_WORDS: frozenset[GateName] = frozenset({"contracts", "review"})
+_ABOUT_WORDS: frozenset[GateName] = frozenset({"contracts", "review", "debate"})
 """Gates that judge what was written. Every other one judges a change: a stage with one of those makes it."""
+
+READERS: tuple[Part, ...] = ("review", "security")
+"""What somebody hands in who reads a result."""
+HEARD: tuple[Part, ...] = ("argument",)
+"""What somebody hands in who is heard before the work."""
 
 Parts: TypeAlias = Callable[[str], Part | None]
 """What a contract is to the work."""
@@ -144,6 +149,8 @@ def with_panel(stage: Document, roles: Mapping[str, Role], source: str, parts: P
     whole = {**stage, "produces": [{**item, "part": parts(item["contract"])} for item in stage["produces"]]}
     if (author := stage["role"]) is not None:
         whole |= {"role_version": roles[author].version, "tier": roles[author].tier}
+        if roles[author].context_tokens:
+            whole.setdefault("context_tokens", roles[author].context_tokens)
     whole.pop("arbiter", None)
     if left := [name for name in stage.get("optional_reviewers", ()) if name not in named]:
         whole["left_out"] = left
@@ -152,6 +159,8 @@ def with_panel(stage: Document, roles: Mapping[str, Role], source: str, parts: P
         whole["gates"] = stage["gates"] if "review" in stage["gates"] else [*stage["gates"], "review"]
     if arbiter is not None:
         whole["arbiter"] = {**_reviewer(roles[arbiter], source, parts), "tier": "reasoning"}
+    if heard := stage.get("debaters", []):
+        whole["debaters"] = [_reviewer(roles[name], source, parts, "a debater", HEARD) for name in heard]
     return whole
 
 
@@ -190,7 +199,7 @@ def _has_part(stage: Document, part: Part, parts: Parts) -> bool:
 
 def roles_named(stage: Document) -> list[str]:
     """Every role that a stage asks, readers included."""
-    named = [stage["role"], *stage.get("reviewers", []), arbiter_of(stage)]
+    named = [stage["role"], *stage.get("reviewers", []), arbiter_of(stage), *stage.get("debaters", [])]
     return [name for name in dict.fromkeys(named) if name is not None]
 
 
@@ -224,21 +233,23 @@ def _for_rules(stage: Document, mode: Mode) -> Document:
     )
 
 
-def _reviewer(role: Role, source: str, parts: Parts) -> Document:
-    contract = next((name for name in role.outputs if parts(name) in _readers()), None)
+def _reviewer(
+    role: Role, source: str, parts: Parts, what: str = "a reviewer", among: Sequence[Part] = READERS
+) -> Document:
+    contract = next((name for name in role.outputs if parts(name) in among), None)
     if contract is None:
-        known = " or ".join(f"a contract of the part {part}" for part in _readers())
+        known = " or ".join(f"a contract of the part {part}" for part in among)
         raise UsageError(
-            f"{source}: {role.name} cannot be a reviewer: it hands in {', '.join(role.outputs)}, and not "
-            f"{known}."
+            f"{source}: {role.name} cannot be {what}: it hands in {', '.join(role.outputs)}, and not {known}."
         )
     kept = {"role": role.name, "contract": contract, "part": parts(contract)}
     return {**kept, "version": role.version, "tier": role.tier}
 
 
 def _panel(stage: Document) -> dict[str, Document]:
-    """The reviewers of a stage and its arbiter, by the names that the journal gives their runs."""
-    panel = {reviewer["role"]: reviewer for reviewer in stage.get("reviewers", [])}
+    """Those beside the worker of a stage, by the names that the journal gives their runs."""
+    beside = [*stage.get("reviewers", []), *stage.get("debaters", [])]
+    panel = {reviewer["role"]: reviewer for reviewer in beside}
     return panel | ({ARBITER: stage["arbiter"]} if "arbiter" in stage else {})
 
 
@@ -246,10 +257,6 @@ def _review_prompt(name: str, reviewer: Document) -> str:
     texts = _review_texts()
     own = texts[reviewer["part"]].replace("{contract}", reviewer["contract"])
     return f"{texts[ARBITER]}\n{own}" if name == ARBITER else own
-
-
-def _readers() -> list[str]:
-    return [name for name in _review_texts() if name != ARBITER]
 
 
 @cache

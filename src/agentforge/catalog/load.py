@@ -7,13 +7,14 @@ more.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
 from agentforge.catalog.completed import WholeFile, completed
 from agentforge.catalog.contracts import Contract, compile_contract, problems
+from agentforge.catalog.debated import STAGES, Debated, with_debate
 from agentforge.catalog.demands import lost, lost_proof, too_free
 from agentforge.catalog.dialect import without_effect
 from agentforge.catalog.ends import Ends, cut, required_from_outside, shown_what_is_required
@@ -115,7 +116,7 @@ class Catalog:
         """The catalogue that is part of the installed package, without a project's own files. Each of its
         files is read once.
         """
-        return _packaged()
+        return _packaged(Path(__file__).parent)
 
     def with_overrides(self, files: Mapping[str, str]) -> Self:
         """With the files of a project, by repository-relative path; those of other folders are ignored."""
@@ -204,7 +205,12 @@ class Catalog:
         return role_from_json(self.document("agents", name))
 
     def resolve(
-        self, pipeline: str, lane: str | None = None, mode: str = USUAL, ends: Ends = WHOLE_LINE
+        self,
+        pipeline: str,
+        lane: str | None = None,
+        mode: str = USUAL,
+        ends: Ends = WHOLE_LINE,
+        debate: Debated = "named",
     ) -> ResolvedPipeline:
         """One lane of a pipeline, with those it can rise to, checked as a whole, and cut to the ends that a
         person named. Without a lane it is the whole line.
@@ -212,15 +218,19 @@ class Catalog:
         way = mode_named(mode)
         template = self.document("pipelines", pipeline)["pipeline"]
         try:
-            lines = [self._line(template, name, way.adds, ends) for name in climb(template, lane)]
+            first, *above = climb(template, lane)
+            lines = [
+                self._line(template, first, way.adds, ends, debate),
+                *(self._line(template, name, way.adds, ends, "below") for name in above),
+            ]
         except UsageError as error:
             raise placed(error, self._texts("pipelines", pipeline)) from None
         for line in lines:
             if refused := read_only_problem(line, pipeline, way):
                 raise refused
-        first, *higher = (line.pipeline(template, way) for line in lines)
-        for below, above in pairwise(map(pipeline_from_json, (first, *higher))):
-            if wrong := rise_problem(below, above):
+        own, *higher = (line.pipeline(template, way) for line in lines)
+        for below, over in pairwise(map(pipeline_from_json, (own, *higher))):
+            if wrong := rise_problem(below, over):
                 raise placed(
                     UsageError(f"{self._source('pipelines', pipeline)}: {wrong}."),
                     self._texts("pipelines", pipeline),
@@ -230,7 +240,7 @@ class Catalog:
             for stage, texts in line.review_prompts().items():
                 reviews.setdefault(stage, {}).update(texts)
         resolved = {
-            "pipeline": first,
+            "pipeline": own,
             "higher": higher,
             "roles": {name: self.document("agents", name) for line in lines for name in line.roles},
             "contracts": {
@@ -242,15 +252,15 @@ class Catalog:
             "review_prompts": reviews,
             "wording": dict(packaged_wording()),
         }
-        own = {
+        tools = {
             name
             for line in lines
             for role in line.roles.values()
             for name in role.allowed
             if ("tools", name) in self.overrides
         }
-        if own:  # a task without such tools keeps what it always kept
-            resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
+        if tools:  # a task without such tools keeps what it always kept
+            resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(tools)}
         return ResolvedPipeline(resolved)
 
     def stage_called(self, name: str) -> str:
@@ -267,7 +277,12 @@ class Catalog:
         return [self._stage(entry, f"{source}: {entry['name']}") for entry in entries_of(template, lane)]
 
     def _line(
-        self, template: Mapping[str, Any], lane: str, adds: str | None = None, ends: Ends = WHOLE_LINE
+        self,
+        template: Mapping[str, Any],
+        lane: str,
+        adds: str | None = None,
+        ends: Ends = WHOLE_LINE,
+        debate: Debated = "named",
     ) -> Line:
         """One lane with everything its stages name, or a `UsageError` that says what cannot work."""
         source = f"{self._source('pipelines', template['name'])}: lane {lane}"
@@ -282,7 +297,10 @@ class Catalog:
         wrong = wrong or self._lost_proof(template["name"], lane, own) or self._unjudged(line)
         if wrong:
             raise UsageError(f"{source}: {wrong[0]}.")
-        return line if ends in (usual, WHOLE_LINE) else self._cut(template, lane, own, ends, adds)
+        whole = ends in (usual, WHOLE_LINE)
+        if whole and debate == "named":
+            return line
+        return self._cut(template, lane, own, usual if whole else ends, adds, debate)
 
     def _unjudged(self, line: Line) -> list[str]:
         rules = {name: self.document("contracts", name).get("validation") or [] for name in line.contracts()}
@@ -290,14 +308,27 @@ class Catalog:
         return [*unjudged_rules(line, rules, own)]
 
     def _cut(
-        self, template: Mapping[str, Any], lane: str, own: list[Document], ends: Ends, adds: str | None
+        self,
+        template: Mapping[str, Any],
+        lane: str,
+        own: list[Document],
+        ends: Ends,
+        adds: str | None,
+        debate: Debated = "named",
     ) -> Line:
         source = f"{self._source('pipelines', template['name'])}: lane {lane}"
         own = [shown_what_is_required(template, stage) for stage in own]
         part = cut(template, own, ends, lambda: self._stage({"name": ENTRY}, source), self._part)
         added = None if adds is None else self._stage({"name": adds}, f"{source}: {adds}")
         stages = part.stages if added is None else with_added(part.stages, added, self._part)
-        stages = passed_on(stages, self._part)
+        held = with_debate(
+            stages,
+            debate,
+            lambda: [self._stage({"name": name}, f"{source}: {name}") for name in STAGES],
+            self._part,
+            template["name"],
+        )
+        stages = passed_on(held, self._part)
         roles = {name: self.role(name) for stage in stages for name in roles_named(stage)}
         whole = tuple(with_panel(stage, roles, f"{source}: {stage['name']}", self._part) for stage in stages)
         rises = template.get("lanes", {}).get(lane, {}).get("rises")
@@ -370,7 +401,7 @@ class Catalog:
         """A project's file with what it leaves to the packaged one whose place it takes."""
         if (kind, name) not in self.overrides or "extends" in self._file(kind, name).document:
             return WholeFile(document)
-        shipped = Catalog(self.root)
+        shipped = _packaged(self.root)
         if name not in shipped.names(kind):
             return WholeFile(document)
         about_files = kind == "contracts" and name in META.values()
@@ -397,11 +428,8 @@ class Catalog:
         """What the role of a stage may do that the one before it may not."""
         if kind != "stages" or base["role"] in (None, stage["role"]) or stage["role"] is None:
             return []
-        before = (
-            Catalog(self.root).document("agents", base["role"])
-            if base["role"] in Catalog(self.root).names("agents")
-            else None
-        )
+        shipped = _packaged(self.root)
+        before = shipped.document("agents", base["role"]) if base["role"] in shipped.names("agents") else None
         freer = too_free(before, self.document("agents", stage["role"])) if before else []
         return [f"role: {stage['role']} {what}" for what in freer]
 
@@ -412,7 +440,7 @@ class Catalog:
         above = [
             reference for reference, _ in built(name, lambda wanted: self._file(kind, wanted), kind).above
         ]
-        shipped = Catalog(self.root)
+        shipped = _packaged(self.root)
         named = dict.fromkeys([*(each for each in above if each.startswith(PACKAGED)), PACKAGED + name])
         return [
             (each, shipped.document(kind, own))
@@ -441,11 +469,11 @@ class Catalog:
         if ("pipelines", pipeline) not in self.overrides:
             return []
         wrong = [what for new in stages for what in self._opened(self.document("stages", new["name"]), new)]
-        shipped = Catalog(self.root)
+        shipped = _packaged(self.root)
         for above, document in self._bases("pipelines", pipeline):
             template = document["pipeline"]
             if "stages" in template or lane in template.get("lanes", {}):
-                base = [shipped._stage(entry, above) for entry in entries_of(template, lane)]
+                base = [shipped._stage(entry, above) for entry in entries_of(template, lane)]  # noqa: SLF001 - one of us
                 held = [self._as_packaged(stage) for stage in stages]
                 like = [(old, new) for old in base for new in held if old["produces"] == new["produces"]]
                 lost_here = [
@@ -465,7 +493,7 @@ class Catalog:
         name = reference.removeprefix(PACKAGED)
         source = f"{'.agentforge' if reference == name else 'catalog'}/{kind}/{name}.yaml"
         if reference == name and (kind, name) in self.overrides:
-            found: object = strict_yaml.load(self.overrides[kind, name], source)
+            found: object = _parse_own(self.overrides[kind, name], source)
         elif (
             reference != name
             and _FILE.fullmatch(f"{name}.yaml")
@@ -485,7 +513,7 @@ class Catalog:
         found: dict[str, str] = {}
         while (kind, name) in self.overrides and (source := self._source(kind, name)) not in found:
             found[source] = self.overrides[kind, name]
-            document: object = strict_yaml.load(found[source], source)
+            document: object = _parse_own(found[source], source)
             name = str(document.get("extends")) if isinstance(document, dict) else ""
         return found
 
@@ -500,8 +528,9 @@ def says_nothing(text: str) -> bool:
 
 
 @cache
-def _packaged() -> Catalog:
-    return Catalog(Path(__file__).parent)
+def _packaged(root: Path) -> Catalog:
+    """The files of a folder alone: each is read and held against its contract once."""
+    return Catalog(root)
 
 
 @cache
@@ -515,8 +544,16 @@ def _meta(root: Path, kind: Kind) -> Contract:
     return compile_contract(_parse(root / "contracts" / f"{META[kind]}.yaml"), META[kind])
 
 
+@cache
 def _parse(path: Path) -> object:
+    """A packaged file; nobody changes what was read."""
     return strict_yaml.load(path.read_text(encoding="utf-8"), f"catalog/{path.parent.name}/{path.name}")
+
+
+@lru_cache(maxsize=256)
+def _parse_own(text: str, source: str) -> object:
+    """A project's file, which other files of it may build on; nobody changes what was read."""
+    return strict_yaml.load(text, source)
 
 
 def _own_name(kind: Kind, document: Document) -> object:

@@ -10,6 +10,7 @@ from agentforge.catalog.contracts import Contract
 from agentforge.catalog.policies import read_policy
 from agentforge.catalog.roles import Role
 from agentforge.core.pipeline import Pipeline, Predicate, Stage
+from agentforge.core.values import Owner
 
 
 @cache
@@ -84,19 +85,26 @@ def _verified(role: Role, contracts: Sequence[Contract]) -> list[Predicate]:
     return [name for name in role.must_verify if len(role.outputs) == 1 or name in rules]
 
 
-def flow_of(pipeline: Pipeline, stage: Stage, *, reads: bool = False) -> str:
-    """Who works before and after a stage in this pipeline, as its role is told; with `reads`, as a reviewer of
-    the stage's work is told.
-    """
-    if reads:
-        return f"You read the work of: {pipeline.stage(stage.name).role}.\n"
-    at = pipeline.index(stage.name)
+def flow_of(pipeline: Pipeline, stage: Stage, owner: Owner = "worker") -> str:
+    """Who works before and after a stage in this pipeline, as its role is told, or whoever is beside it."""
+    at, own = pipeline.index(stage.name), pipeline.stage(stage.name)
     makers = [
         earlier.role
         for earlier in pipeline.stages[:at]
-        if earlier.role not in (None, stage.role)
-        and any(product.contract in stage.requires for product in earlier.products)
+        if earlier.role not in (None, own.role)
+        and any(product.contract in own.requires for product in earlier.products)
     ]
+    match owner:
+        case "reviewer":  # where the stage itself is a review, what is read is what that judges
+            return f"You read the work of: {_named(makers) if own.makes('review') else own.role}.\n"
+        case "debater":
+            return f"You are heard before the work of: {own.role}.\n"
+        case "worker":
+            return _flow_of_work(pipeline, stage, [*makers, *(debater.role for debater in stage.debaters)])
+
+
+def _flow_of_work(pipeline: Pipeline, stage: Stage, makers: Sequence[str | None]) -> str:
+    at = pipeline.index(stage.name)
     lines = [f"You build on the work of: {_named(makers)}."] if makers else []
     if stage.reviewers and not stage.makes("review"):
         lines.append(f"It is read by: {_named(reader.role for reader in stage.reviewers)}.")
@@ -115,7 +123,7 @@ def _after(stages: Sequence[Stage]) -> list[str]:
     found: list[str] = []
     for stage in stages:
         if stage.role is not None:
-            found.append(stage.role)
+            found += [*(debater.role for debater in stage.debaters), stage.role]
             if not stage.skip_if:
                 break
     return found

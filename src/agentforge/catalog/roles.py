@@ -23,6 +23,8 @@ class Role:
     version: str
     display_name: str
     tier: Tier
+    context_tokens: int
+    """The most that its steps are shown, where a stage does not say it; 0: it does not say it either."""
     description: str
     expertise: tuple[str, ...]
     thinking_style: str
@@ -48,6 +50,7 @@ def role_from_json(value: Mapping[str, Any]) -> Role:
         version=agent["version"],
         display_name=agent["display_name"],
         tier=cast("Tier", agent.get("tier", USUAL_TIER)),
+        context_tokens=agent.get("context_tokens", 0),
         description=identity["description"].strip(),
         expertise=tuple(identity["expertise"]),
         thinking_style=identity["thinking_style"].strip(),

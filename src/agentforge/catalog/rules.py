@@ -266,6 +266,7 @@ def lane_problems(pipeline: Pipeline, roles: Mapping[str, Role]) -> Iterator[str
                         f"{stage.name} owes {product.contract}, which its role {stage.role} does not produce"
                     )
         yield from _panel_problems(stage)
+        yield from _heard_problems(stage)
         have |= {product.contract for product in stage.products}
         before.append(stage.name)
 
@@ -305,6 +306,18 @@ def rise_problem(below: Pipeline, above: Pipeline) -> str:
         if owed
         else ""
     )
+
+
+def _heard_problems(stage: Stage) -> Iterator[str]:
+    heard = [debater.role for debater in stage.debaters]
+    if ("debate" in stage.gates) != bool(heard):
+        yield f"{stage.name} has debaters and the gate debate, or neither of them"
+    if heard and stage.role is None:
+        yield f"{stage.name} is computed: no role weighs what its debaters say"
+    if len(set(heard)) < len(heard):
+        yield f"{stage.name} names a debater twice"
+    if stage.role in heard:
+        yield f"{stage.name} is decided by one of its debaters, {stage.role}"
 
 
 def _panel_problems(stage: Stage) -> Iterator[str]:
@@ -365,7 +378,8 @@ def _stages_in(kind: Kind, value: Mapping[str, Any]) -> Sequence[Mapping[str, An
 
 
 def _roles_of(stage: Mapping[str, Any]) -> list[str]:
-    named = [stage.get("role"), *stage.get("reviewers", []), stage.get("arbiter")]
+    beside = [*stage.get("reviewers", []), stage.get("arbiter"), *stage.get("debaters", [])]
+    named = [stage.get("role"), *beside]
     return [name for name in named if name is not None]
 
 

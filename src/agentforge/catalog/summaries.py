@@ -17,7 +17,7 @@ _COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 """Lists of a document: what an entry is called, and the keys that have it."""
 
-_WORDS = (*_COUNTED, "criteria", "tests", "title", "task", "request", "pipeline")
+_WORDS = (*_COUNTED, "criteria", "tests", "title", "decision", "task", "request", "pipeline")
 _BRACES = re.compile(r"\{(\w*)\}")
 
 
@@ -41,7 +41,13 @@ def template_problem(said: str) -> str:
 
 def summed_up(text: str, document: Mapping[str, Json], known: Mapping[str, str]) -> str:
     """A template with what its document and its task say. `known` has what is no part of the document."""
-    words = {**dict(_counts(document)), "title": str(document.get("title") or ""), **known}
+    decided = document.get("final_decision")
+    words = {
+        **dict(_counts(document)),
+        "title": str(document.get("title") or ""),
+        "decision": str(decided.get("decision") or "") if isinstance(decided, dict) else "",
+        **known,
+    }
     return _BRACES.sub(lambda match: words.get(match[1], ""), text).strip()
 
 

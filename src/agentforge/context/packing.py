@@ -23,6 +23,8 @@ Slot = Literal[
     "system", "task_frame", "current_state", "recent_actions", "verification_status", "available_actions"
 ]
 Shrink = Literal["drop", "head_tail", "tail"]
+Shown = Literal["full", "excerpt", "signatures"]
+"""How much of a thing a context has; what it has nothing of is dropped."""
 Count = Callable[[str], int]
 
 SLOTS: Mapping[Slot, int] = MappingProxyType(
@@ -76,6 +78,10 @@ class Section:
     """Shown to its last character, whatever is left out for it; a cap that cannot hold it is refused."""
     why: str = ""
     """Why it is there, where its kind alone does not say it (`context/blocks.py`)."""
+    keep: int = 0
+    """Tokens that more important sections of its slot leave to it."""
+    shown: Shown = "full"
+    """What of a thing the text is before it is cut."""
 
 
 class PackedBlock(NamedTuple):
@@ -86,6 +92,8 @@ class PackedBlock(NamedTuple):
     tokens: int
     why: str = ""
     """Why it is there, where its kind alone does not say it."""
+    shown: Shown = "full"
+    """How much of it is there."""
 
 
 class Dropped(NamedTuple):
@@ -171,15 +179,17 @@ class _Piece:
 def _block(section: Section, text: str, fence: str, count: Count) -> PackedBlock:
     shown = _rendered(section, text, fence)
     tokens = max(count(shown + JOINER), len(shown) // _CHARS_PER_TOKEN)
-    return PackedBlock(section.name, shown, tokens, section.why)
+    return PackedBlock(section.name, shown, tokens, section.why, section.shown)
 
 
 def _fill(pieces: list[_Piece], room: int, kept: dict[int, PackedBlock], dropped: dict[int, Dropped]) -> int:
     """Keep what fits, most important first; returns the tokens used."""
     used = 0
+    kept_back = {piece.index: _kept_back(piece) for piece in pieces if piece.section.keep}
     for piece in sorted(pieces, key=lambda each: (-each.section.priority, each.index)):
         section = piece.section
-        free = max(0, room - used)
+        kept_back.pop(piece.index, None)
+        free = max(0, room - used - sum(kept_back.values()))
         budget = free if section.limit is None else min(free, section.limit)
         whole = piece.block(section.text)
         block = whole if whole.tokens <= budget else _cut(piece, budget, whole.tokens)
@@ -189,12 +199,18 @@ def _fill(pieces: list[_Piece], room: int, kept: dict[int, PackedBlock], dropped
             )
             continue
         if block is not whole:
+            block = block._replace(shown="excerpt")
             dropped[piece.index] = Dropped(
                 section.name, whole.tokens - block.tokens, f"cut to {block.tokens} of {whole.tokens} tokens"
             )
         kept[piece.index] = block
         used += block.tokens
     return used
+
+
+def _kept_back(piece: _Piece) -> int:
+    """What a less important section is left: no more than it needs."""
+    return min(piece.section.keep, piece.block(piece.section.text).tokens)
 
 
 def _cut(piece: _Piece, budget: int, whole: int) -> PackedBlock | None:

@@ -113,6 +113,21 @@ def item_texts(items: Iterable[WorkingSetItem], read: Read) -> tuple[tuple[ItemT
     return tuple(found), tuple(left)
 
 
+def signatures(item: WorkingSetItem, read: Read) -> str:
+    """What a part of a file defines, a line for each with where it stands; empty where that would not be
+    shorter.
+    """
+    text = read(item.path)
+    inside = [
+        symbol
+        for symbol in (outline(text, item.path) if text else ())
+        if item.start <= symbol.start <= item.end and symbol.kind != "variable"
+    ]
+    if len(inside) * 2 > item.end - item.start:
+        return ""
+    return "\n".join(f"{each.start}-{each.end}|{each.signature or each.name}" for each in inside)
+
+
 def label(item: WorkingSetItem) -> str:
     """How an item is named to the model."""
     return (

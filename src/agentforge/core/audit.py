@@ -26,7 +26,7 @@ def step_entry(before: State, events: tuple[Event, ...]) -> dict[str, Json]:
         "agent": {
             "role": stage.role or "engine",
             "version": stage.role_version,
-            "mode": "review" if stage.returns_to or run.parent else "work",
+            "mode": "debate" if run.rules.heard else "review" if stage.returns_to or run.parent else "work",
         },
         "context_tokens": run.context_tokens,
         "action": _action(before, run),

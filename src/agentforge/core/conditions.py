@@ -15,10 +15,16 @@ Fact = Literal[
     "no_test_owed",  # the request asks for documents, data, settings, or for the same behaviour in other code
     "only_tests",  # the request asks for tests, and they are there
     "no_changelog",  # the project keeps neither a changelog nor release notes
+    "options_provided",  # what is to be decided, and between what, was handed in
+    "minor_decision",  # the analysis names few components, and no risk that is likely and grave
 ]
 FACTS: tuple[Fact, ...] = get_args(Fact)
 
-PROVIDED: Mapping[str, Fact] = {"requirements": "spec_provided", "tests": "tests_provided"}
+PROVIDED: Mapping[str, Fact] = {
+    "requirements": "spec_provided",
+    "tests": "tests_provided",
+    "options": "options_provided",
+}
 """What holds where this part of the work was handed in."""
 
 NOTHING_OWED: tuple[Fact, ...] = ("no_test_owed", "only_tests")

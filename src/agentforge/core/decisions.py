@@ -30,6 +30,7 @@ from agentforge.core.values import (
     Escalation,
     EscalationKind,
     FailureReport,
+    Owner,
     Question,
     QuestionRule,
     Status,
@@ -327,7 +328,14 @@ def enter(  # noqa: PLR0913  # what an attempt begins with
     if stage.role is None or skipped:
         convene(own)
         return f"stage {stage.name} is computed" + (f": {skipped}" if skipped else "")
-    return _asked_step(own, open_step(own, f"stage {label}, attempt {attempt}"))
+    if not parent and hear_first(own):
+        return f"stage {label}, attempt {attempt}: others are heard first"
+    return begin_step(own, f"stage {label}, attempt {attempt}")
+
+
+def begin_step(own: RunDecisions, why: str) -> str:
+    """The first step of an attempt, of which a person is asked who wants to be asked about each."""
+    return _asked_step(own, open_step(own, why))
 
 
 def take_place(decisions: Decisions, stage: Stage) -> None:
@@ -383,14 +391,24 @@ def remaining(state: State) -> Stage:
 # ------------------------------------------------------------------ the panel
 
 
+def hear_first(own: RunDecisions) -> bool:
+    """Begins the runs of those who are heard before the work of a stage, unless they were; the answer is
+    whether somebody is still to be heard.
+    """
+    if not own.state.beside(own.id, heard=True):
+        for debater in own.stage.debaters:
+            begin_beside(own, debater.role, "debater", ())
+    return own.state.hears(own.id)
+
+
 def convene(own: RunDecisions) -> None:
     """Begins the reviewers' runs where the next gate is the review and nobody reads yet."""
     state, run, stage = own.state, own.run, own.stage
-    if run.point != "judge" or stage.gates[run.gate] != "review" or state.beside(run.id):
+    if run.point != "judge" or stage.gates[run.gate] != "review" or state.beside(run.id, heard=False):
         return
     told = ("The version before was sent back for:", *state.findings) if state.findings else ()
     for reviewer in state.reviewers_of(stage):
-        begin_review(own, reviewer_name(reviewer, stage), told)
+        begin_beside(own, reviewer_name(reviewer, stage), "reviewer", told)
 
 
 def unread_parts(own: RunDecisions, parts: int) -> list[str]:
@@ -402,11 +420,11 @@ def unread_parts(own: RunDecisions, parts: int) -> list[str]:
     return [name for name in wanted if name not in there]
 
 
-def begin_review(own: RunDecisions, name: str, told: tuple[str, ...]) -> None:
-    """One reviewer starts to read the result of this run."""
-    reader = own.all.of(child_id(own.id, name))
+def begin_beside(own: RunDecisions, name: str, owner: Owner, told: tuple[str, ...]) -> None:
+    """Somebody starts beside this run: to read its result, or to be heard before its work."""
+    beside = own.all.of(child_id(own.id, name))
     stage, tree = own.run.stage, own.state.tree
     attempt = _failures(own.state, f"{stage}/{name}") + 1
     told = told[:FEEDBACK_LINES]
-    reader.tell(StageEntered(reader.id, stage, attempt, tree, "reviewer", own.id, told))
-    open_step(reader, "a reviewer reads")
+    beside.tell(StageEntered(beside.id, stage, attempt, tree, owner, own.id, told))
+    open_step(beside, "somebody beside it begins")

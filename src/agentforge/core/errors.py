@@ -5,6 +5,7 @@
     │   ├── UsageError       exit 2: the command line, a configuration file or the repository cannot be used
     as it is
     │   ├── PolicyError      exit 4: refused by policy (sandbox, permissions, a locked task)
+    │   ├── Unanswered       exit 3: somebody has to answer a question first
     │   ├── Unusable         exit 1: the world failed (disk, tool, network); nothing recorded is lost
     │   │   └── Exhausted    the machine has no more of something; nothing that ran meanwhile is judged
     │   └── StateInvalid     exit 2: an illegal move of a task; names the legal ones
@@ -43,6 +44,13 @@ class PolicyError(UserError):
 
     exit_code = 4
     code = "policy"
+
+
+class Unanswered(UserError):
+    """A person has to answer a question before there is a result."""
+
+    exit_code = 3
+    code = "unanswered"
 
 
 class Unusable(UserError):

@@ -94,9 +94,11 @@ def evolve_run(state: State, event: RunEvent) -> State:  # noqa: C901, PLR0912  
 # ------------------------------------------------------------------ the runs of a state
 
 
-def _alone(state: State, run: Run) -> tuple[Run, ...]:
-    """The runs without those beside this one: what they were about is no more."""
-    kept = (item for item in state.runs if item.parent != run.id)
+def _alone(state: State, run: Run, *, heard: bool = True) -> tuple[Run, ...]:
+    """The runs without those beside this one: what they were about is no more. With `heard`, those stay who
+    were heard before its work.
+    """
+    kept = (item for item in state.runs if item.parent != run.id or (heard and item.rules.heard))
     return tuple(run if item.id == run.id else item for item in kept)
 
 
@@ -119,10 +121,15 @@ def _entered(state: State, event: StageEntered) -> State:
         drafts=event.drafts,
         skipped=event.skipped,
     )
-    others = tuple(item for item in state.runs if event.run not in (item.id, item.parent))
-    if event.owner == "reviewer":
+    same = before is not None and before.stage == event.stage
+    others = tuple(
+        item
+        for item in state.runs
+        if item.id != event.run and (item.parent != event.run or (same and item.rules.heard))
+    )
+    if event.parent:
         return replace(state, runs=(*others, run))
-    if before is not None and before.stage == event.stage:  # the same role goes on from what it did
+    if before is not None and same:  # the same role goes on from what it did
         run = replace(run, tried=before.tried, recent=before.recent, acts=before.acts)
     return replace(state, runs=(run, *others), tree=event.entry_tree)
 
@@ -253,7 +260,7 @@ def _accepted(state: State, event: StageAccepted) -> State:
     tests_only = stage.proves_red and not stage.makes("change") and not stage.reviewers
     return replace(
         state,
-        runs=_alone(state, replace(own, point=point_after(event))),
+        runs=_alone(state, replace(own, point=point_after(event)), heard=False),
         accepted=(*state.accepted, done),
         tree=event.tree,
         commit=event.commit,

@@ -12,9 +12,9 @@ input.
 Three things say where a task is:
 
     its status    one of ten, for people: is it running, blocked, over? `LEGAL_MOVES`
-    its runs      who is at work. The worker's run goes through the stages. Each run beside it (today: a
-                  reviewer of the stage's result) has it as its parent, and it waits until they have handed
-                  in. `OWNERS`
+    its runs      who is at work. The worker's run goes through the stages. Each run beside it (a reviewer of
+                  the stage's result, a debater who is heard before the stage's work begins) has it as its
+                  parent, and it waits until they have handed in. `OWNERS`
     their points  what each run waits for: every point but one owes exactly one effect. `EFFECT_AT`
 
 A step of a run is `assemble → ask → act → check`, and then again from `assemble`; a run that has all it owes
@@ -108,7 +108,8 @@ TERMINAL: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
 
 View = Literal["accepted", "parent"]
 """What a run sees of the others. `accepted`: what the stages before handed over. `parent`: that, and its
-parent's result as if it were accepted. Nobody sees the steps of another.
+parent's result as if it were accepted. Who works sees what those handed in who are heard first. Nobody sees
+the steps of another, and nobody who is heard sees what is said beside it.
 """
 
 
@@ -121,13 +122,18 @@ class Ownership:
     """Whether it may change the tree."""
     judged: bool
     """True: its result goes before the gates. False: it hands its result in to its parent, for them."""
+    heard: bool = False
+    """True: its parent's work begins when it has handed in, and sees that; it stays as long as the stage.
+    False: it is about its parent's result, and gone when that changes.
+    """
 
 
 OWNERS: Mapping[Owner, Ownership] = {
     "worker": Ownership(sees="accepted", writes=True, judged=True),
     "reviewer": Ownership(sees="parent", writes=False, judged=False),
+    "debater": Ownership(sees="accepted", writes=False, judged=False, heard=True),
 }
-"""A new kind of run (a debater, a node of a plan) is a new row here, and somebody who begins it."""
+"""A new kind of run (a node of a plan) is a new row here, and somebody who begins it."""
 
 # ------------------------------------------------------------------ their points
 

@@ -215,7 +215,8 @@ def _go_on_with(decisions: Decisions, escalation: Escalation, answer: str) -> st
         return "resumed: a person allowed it, and the gate judges again"
     review = escalation.kind == "review"
     asked = state.find(escalation.run)
-    if (escalation.run in ("", WORKER)) and state.panel and not review:
+    reads = state.beside(WORKER, heard=False) or state.hears(WORKER)
+    if (escalation.run in ("", WORKER)) and reads and not review:
         return "resumed: the panel reads on"
     own = decisions.of(asked.id if asked is not None else WORKER)
     return _reopen(own, _what_to_tell(escalation, answer), review=review)
@@ -226,6 +227,8 @@ def _go_on_all(decisions: Decisions) -> str:
     for run in decisions.state.panel:
         if run.point != "handed_in":
             _reopen(decisions.of(run.id), ())
+    if decisions.state.hears(WORKER):
+        return "resumed: others are heard first"
     run = decisions.state.run_of(WORKER)
     if asked := present(decisions.of(WORKER)):
         return asked

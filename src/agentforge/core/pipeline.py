@@ -15,7 +15,7 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 
 ReviewMode = Literal["blocking", "advisory"]
 
-GateName = Literal["red", "green", "quality", "contracts", "review", "delivery", "examined"]
+GateName = Literal["red", "green", "quality", "contracts", "review", "delivery", "examined", "debate"]
 GATE_NAMES: tuple[GateName, ...] = get_args(GateName)
 
 CheckName = Literal["syntax", "tests", "lint", "types", "conformance"]
@@ -50,6 +50,8 @@ Predicate = Literal[
     "issues_categorized",
     "documentation_complete",
     "changelog_generated",
+    "options_are_a_choice",
+    "decision_is_an_option",
     # of what the engine ran: judged on the pristine checkout
     "all_tests_fail",
     "no_implementation_exists",
@@ -83,6 +85,9 @@ Part = Literal[
     "security",
     "report",
     "examination",
+    "options",  # what is argued about: a question, and three or more answers to it
+    "argument",  # what one of those says who are heard
+    "decision",  # what came of it
 ]
 PARTS: tuple[Part, ...] = get_args(Part)
 """What a contract can be to the work. The engine fills and asks by part, never by a contract's name."""
@@ -114,6 +119,7 @@ PHASE_OF: Mapping[Part, str] = {
     "request": "intake",
     "questions": "clarify",
     "analysis": "analyze",
+    "options": "debate",
     "requirements": "spec",
     "tests": "red",
 }
@@ -158,7 +164,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """One of the panel that reads a stage's result."""
+    """One of the panel that reads a stage's result, or of those who are heard before it."""
 
     role: str
     contract: str
@@ -218,6 +224,10 @@ class Stage:
     """Who would read it too, if the project had not left them out."""
     arbiter: Reviewer | None = None
     """Who decides, at a higher tier, when they disagree."""
+    debaters: tuple[Reviewer, ...] = ()
+    """Who is heard, side by side, before the work of this stage begins: it weighs what they wrote."""
+    undebated: str = ""
+    """Why nobody is heard before it, although its pipeline wants a debate."""
     review_mode: ReviewMode = "blocking"
     skip_if: str = ""
     """A condition under which nobody is asked to work: the artifact is computed, and judged all the same."""
@@ -257,12 +267,14 @@ class Stage:
         return Reviewer(self.role, self.products[0].contract, self.role_version, self.tier)
 
     def read_by(self, name: str) -> "Stage":
-        """The stage as one reviewer has it: read, hand in one artifact, no gates."""
+        """The stage as somebody beside its worker has it: read, hand in one artifact, no gates."""
         own = self.own_reader
-        readers = [item for item in (own, *self.reviewers, self.arbiter) if item is not None]
+        readers = [item for item in (own, *self.reviewers, self.arbiter, *self.debaters) if item is not None]
         reader = next(item for item in readers if reviewer_name(item, self) == reader_of(name))
-        # What is read is the work of a stage, not what another reader said of it.
-        under_review = () if own else tuple(product.contract for product in self.products)
+        # What is read is the work of a stage, not what another reader said of it. Who is heard first reads
+        # what the work begins with.
+        made = () if own or reader in self.debaters else self.products
+        under_review = tuple(product.contract for product in made)
         return replace(
             self,
             role=reader.role,
@@ -271,13 +283,14 @@ class Stage:
             requires=tuple(dict.fromkeys((*self.requires, *under_review))),
             gates=(),
             checks=(),
-            context_tokens=self.context_tokens if own else max(self.context_tokens, REVIEW_CONTEXT),
+            context_tokens=self.context_tokens if not made else max(self.context_tokens, REVIEW_CONTEXT),
             max_output_tokens=REVIEW_OUTPUT,
             max_steps=REVIEW_STEPS,
             needs_environment=False,
             reviewers=(),
             reviewers_if="",
             arbiter=None,
+            debaters=(),
             reverts=False,
             tier=reader.tier,
         )
@@ -413,6 +426,8 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
         reviewers_if=str(value.get("reviewers_if") or ""),
         left_out=tuple(_texts(value.get("left_out"))),
         arbiter=_reviewer(arbiter) if isinstance(arbiter := value.get("arbiter"), dict) else None,
+        debaters=tuple(_reviewer(item) for item in _objects(value.get("debaters"))),
+        undebated=str(value.get("undebated") or ""),
         review_mode="advisory" if value.get("review_mode") == "advisory" else "blocking",
         skip_if=str(value.get("skip_if") or ""),
         reverts=bool(value.get("reverts", False)),

@@ -196,7 +196,7 @@ class State(TaskSpec):
 
     @property
     def panel(self) -> tuple[Run, ...]:
-        """The runs of those who read the worker's result, while they do."""
+        """The runs of those who read the worker's result or are heard before it, while they are there."""
         return self.beside(WORKER)
 
     def find(self, run: str) -> Run | None:
@@ -226,14 +226,21 @@ class State(TaskSpec):
         at = event.seal or event.commit if isinstance(event, TaskDelivered) else event.commit
         return replace(self, branch=name, branch_at=at, branches_kept=kept)
 
-    def beside(self, parent: str) -> tuple[Run, ...]:
-        """The runs that are about the result of this one."""
-        return tuple(item for item in self.runs if item.parent == parent)
+    def beside(self, parent: str, *, heard: bool | None = None) -> tuple[Run, ...]:
+        """The runs beside this one: with `heard` true those that are heard before its work, with false those
+        that are about its result.
+        """
+        found = tuple(item for item in self.runs if item.parent == parent)
+        return found if heard is None else tuple(item for item in found if item.rules.heard == heard)
+
+    def hears(self, run: str) -> bool:
+        """Whether somebody is heard now, before the work of this run begins."""
+        return any(each.point != "handed_in" for each in self.beside(run, heard=True))
 
     def stage_of(self, run: Run) -> Stage:
         """The stage that a run is at, as its owner has it."""
         stage = self.pipeline.stage(run.stage)
-        return stage.read_by(run.name) if run.owner == "reviewer" else stage
+        return stage.read_by(run.name) if run.parent else stage
 
     def reviewers_of(self, stage: Stage) -> tuple[Reviewer, ...]:
         """Who reads the result of a stage beside it, as things stand now."""
@@ -254,6 +261,8 @@ class State(TaskSpec):
                 parent.stage, self.tree, self.commit, parent.finals or parent.drafts, parent.judged
             )
             whole["accepted"] = (*self.accepted, result)
+        elif heard := tuple(ref for each in self.beside(run, heard=True) for ref in each.drafts):
+            whole["accepted"] = (*self.accepted, Accepted(own.stage, self.tree, self.commit, heard, ()))
         return RunView(**whole, run=own)
 
     @property
@@ -351,3 +360,15 @@ class RunView(State):
     def tier(self) -> Tier:
         """The tier of models that the run asks."""
         return self.tier_of(self.run)
+
+    @property
+    def turn(self) -> int:
+        """The place of the run among those of its tier who argue and who decides: they are better different
+        models.
+        """
+        if not self.run.rules.heard:
+            return 0
+        stage = self.pipeline.stage(self.run.stage)
+        known = [stage.tier, *(item.tier for item in stage.debaters)]
+        at = 1 + [item.role for item in stage.debaters].index(self.run.name)
+        return known[:at].count(known[at])

@@ -4,6 +4,7 @@ from agentforge.core.decisions import (
     Decisions,
     RunDecisions,
     back_option,
+    begin_step,
     confuse,
     convene,
     escalate,
@@ -178,7 +179,10 @@ def _hand_over(own: RunDecisions) -> str:
     """Everything owed is handed in: the gates judge it, or the run waits for the others."""
     if not own.run.rules.judged:
         own.tell(HandedIn(own.id))
-        return f"{own.run.name} has read it"
+        parent, name = own.all.of(own.run.parent), own.run.name
+        if own.run.rules.heard and not own.state.hears(parent.id):
+            return begin_step(parent, "everybody is heard: the work begins")
+        return f"{name} was heard" if own.run.rules.heard else f"{name} has read it"
     own.tell(GateOpened(own.id))
     convene(own)
     return "everything owed is handed in: the gates judge"

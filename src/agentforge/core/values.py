@@ -39,7 +39,7 @@ EscalationKind = Literal[
 RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model", "dependency"})
 """Kinds that the world may mend by itself: `continue` alone tries again."""
 
-Owner = Literal["worker", "reviewer"]
+Owner = Literal["worker", "reviewer", "debater"]
 """Who works in a run. What follows from it is in `OWNERS` of `core/machine.py`."""
 
 

@@ -9,7 +9,7 @@ from agentforge.core.decisions import (
     ask_before,
     attempts_left,
     back_option,
-    begin_review,
+    begin_beside,
     convene,
     enter,
     escalate,
@@ -41,11 +41,11 @@ def judged(own: RunDecisions, given: Judged) -> str:
         convene(own)
         return present(own) or f"gate {given.gate} passed"
     if status == "split":
-        begin_review(own, ARBITER, ("The reviewers disagree:", *given.reasons))
+        begin_beside(own, ARBITER, "reviewer", ("The reviewers disagree:", *given.reasons))
         return "the reviewers disagree: one at a higher tier decides"
     if status == "unread":
         for name in unread_parts(own, given.parts):
-            begin_review(own, name, ())
+            begin_beside(own, name, "reviewer", ())
         return f"the change is read in {given.parts} parts"
     if status == "blocked":
         return _revise(own, given.reasons, tests_wrong=given.tests_wrong)

@@ -6,7 +6,7 @@ One that does neither, although functions changed, proves nothing.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -126,7 +126,10 @@ def judge_about(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequ
         found |= dict.fromkeys(undecided, "a value")
     return AboutChange(
         tuple(_reason(identity, change) for identity, how in found.items() if how == "nothing"),
-        tuple(flag for identity, how in found.items() for flag in _flag(identity, how, values)),
+        (
+            *(flag for identity, how in found.items() for flag in _flag(identity, how, values)),
+            *_stand_ins(run, change, ids),
+        ),
         found,
         run,
     )
@@ -251,6 +254,15 @@ def _reason(identity: str, change: TaskChange) -> str:
         f"{identity} passes without running a changed line: it never reaches {named}{more}, so it does not "
         "prove its requirement; let it call what was changed, or change what it calls"
     )
+
+
+def _stand_ins(run: TestRun, change: TaskChange, ids: Sequence[str]) -> Iterator[Flag]:
+    """Tests during which something else stood in the place of what changed, however it came there."""
+    changed = {f"{path}::{name}" for path, found in change.code.items() for name in found.functions}
+    for name, replaced in run.reached.replaced.items() if run.reached is not None else ():
+        if (both := sorted(replaced & changed)) and any(_among(name, (identity,)) for identity in ids):
+            told = f"while it runs, `{both[0]}`, which the change is about, is replaced by something else"
+            yield Flag(name, told, ruling=True)
 
 
 def _flag(identity: str, how: ProvedBy, values: Sequence[str]) -> list[Flag]:

@@ -25,6 +25,7 @@ from agentforge.system.git.repository import Git
 Document = dict[str, Json]
 
 TARGET_CHARS = 80
+OBJECTIVE_CHARS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class Facts:
     """By the task so far."""
     earlier: Mapping[str, Json] = field(default_factory=dict)
     """What an earlier stage handed over under the same contract."""
+    decision: Mapping[str, Json] = field(default_factory=dict)
+    """What came of a debate; empty where none was held."""
 
 
 def artifact_problems(contract: Contract, document: Document, subject: Subject, *, final: bool) -> list[str]:
@@ -91,6 +94,14 @@ def computed(part: Part | None, facts: Facts) -> Document | None:
                 path for path in facts.named_files if facts.git.read_blob(facts.base_tree, path) is not None
             ]
             return {"impacted_files": [{"path": path, "reason": reason} for path in there], "derived": True}
+        case "options":
+            return {
+                "objective": " ".join(facts.request.split())[:OBJECTIVE_CHARS],
+                "options": [],
+                "derived": True,
+            }
+        case "decision":
+            return _no_decision()
         case "examination":
             return {"source": "", "checks": [], "derived": True}
         case "tests" | "change":
@@ -98,6 +109,27 @@ def computed(part: Part | None, facts: Facts) -> Document | None:
             return {"derived": True}
         case _:
             return None
+
+
+def _no_decision() -> Document:
+    """What stands where no debate was owed."""
+    no = "No debate was held."
+    return {
+        "debate_summary": {"advocate": no, "skeptic": no, "operator": no},
+        "final_decision": {"option": "", "decision": "", "rationale": no},
+        "fallback_plan": no,
+        **{
+            name: []
+            for name in (
+                "key_tradeoffs",
+                "decision_criteria",
+                "kill_switch_criteria",
+                "risks_accepted",
+                "action_items",
+            )
+        },
+        "derived": True,
+    }
 
 
 def _request(draft: Mapping[str, Json], facts: Facts) -> Document:
@@ -115,7 +147,26 @@ def _analysis(draft: Mapping[str, Json], facts: Facts) -> Document:
 
 
 def _requirements(draft: Mapping[str, Json], facts: Facts) -> Document:
-    return {**draft, "spec_id": f"SPEC-{facts.task_id}"}
+    own: Document = {"spec_id": f"SPEC-{facts.task_id}"}
+    if locked := decision_constraint(facts.decision):
+        said = [item for item in objects(draft, "constraints") if item.get("id") != locked["id"]]
+        own["constraints"] = [locked, *said]
+    return {**draft, **own}
+
+
+DECISION_ID = "D1"
+
+
+def decision_constraint(decision: Mapping[str, Json]) -> Document:
+    """What a debate decided as a constraint of the specification; empty where none was held."""
+    decided = decision.get("final_decision")
+    if decision.get("derived") or not isinstance(decided, dict) or not decided.get("option"):
+        return {}
+    return {
+        "id": DECISION_ID,
+        "description": f"Locked by debate: {decided['option']}. {decided.get('decision', '')}".strip(),
+        "rationale": str(decided.get("rationale", "")),
+    }
 
 
 def _review(draft: Mapping[str, Json], facts: Facts) -> Document:
@@ -408,12 +459,18 @@ def not_run_lines(records: Mapping[str, Mapping[str, Json]]) -> list[str]:
 
 
 def unread_lines(pipeline: Pipeline) -> list[str]:
-    """Who would have read the work, if the project had not left them out."""
-    return [
+    """Who would have read the work, or argued before it, if a person or the project had not left them out."""
+    unread = [
         f"{stage.name} was not read by {name}: the project leaves this reviewer out"
         for stage in pipeline.stages
         for name in stage.left_out
     ]
+    undebated = [
+        f"{stage.name} was not debated first: {stage.undebated}"
+        for stage in pipeline.stages
+        if stage.undebated
+    ]
+    return [*unread, *undebated]
 
 
 def _not_configured(facts: Facts) -> list[str]:

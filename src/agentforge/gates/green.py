@@ -2,7 +2,7 @@
 weakened.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,8 +10,9 @@ from agentforge.core.reply import Json
 from agentforge.gates.about import SAME_CODE, TaskChange, change_between, weigh_change
 from agentforge.gates.counterproof import counterproof, in_doubt
 from agentforge.gates.documents import objects, texts
+from agentforge.gates.emptied import empty_change
 from agentforge.gates.examples import lost_examples
-from agentforge.gates.flags import flags_of
+from agentforge.gates.flags import Flag, flags_of
 from agentforge.gates.frames import asked_for, set_up_otherwise
 from agentforge.gates.newcomers import failing_newcomers
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
@@ -23,7 +24,7 @@ from agentforge.gates.superseded import edited_tests, record_of, superseded_ids,
 from agentforge.gates.verdict import Verdict
 from agentforge.gates.words import not_words
 from agentforge.languages.outcomes import GOOD, NO_TESTS, TestRun, compare
-from agentforge.languages.values import CheckRun
+from agentforge.languages.values import CheckRun, Stranger
 
 MAX_REASONS = 10
 NO_SUITE = "not run: the project has none"
@@ -62,7 +63,6 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     """One full run on the pristine tree, one with the base's own tests on the new code, and more runs only of
     the new tests and of what looks worse.
     """
-    git = runner.workspace.git
     red_tree = str(case.red["red_tree"])
     reasons = [
         *_broken_lock(runner, case),
@@ -86,19 +86,9 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         return _words_alone(runner, case, run) or Verdict(
             "not_run", (run.reason,), {"runs": list(runner.runs)}
         )
-    if patched := sorted(set(run.patched) - set(case.baseline.patched)):
-        reason = (
-            f"the code under test replaces parts of {runner.language.tests.RUNNER} "
-            f"({', '.join(patched[:3])}), so its outcomes prove nothing"
-        )
-        return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
-    changed = [change.path for change in git.diff_names(case.base_tree, case.tree) if change.status != "D"]
-    if elsewhere := runner.language.runs.foreign(
-        run, runner.workspace.verdict, runner.env_of(case.tree), changed
-    ):
-        reason = f"foreign tree: {', '.join(elsewhere[:3])} was loaded from elsewhere than the judged tree"
-        return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
-
+    planted = _planted(runner, case.tree)
+    if (unfit := _unfit(runner, case, run, planted)) is not None:
+        return unfit
     name = runner.language.tests.RUNNER
     if joined := _joined(runner, case, run) or set_up_otherwise(case.baseline, run, case.request, name):
         return Verdict("failed", tuple(joined[:MAX_REASONS]), {"runs": list(runner.runs)})
@@ -156,6 +146,10 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
             *objects(about, "flags"),
             *(flag.to_json() for flag in asked_for(case.baseline, run, case.request)),
             *(flag.to_json() for flag in excuses(known_flaky | settled.flaky)),
+            *(
+                Flag(each.name, f"in the environment that the change asks for, it {each.why}").to_json()
+                for each in planted
+            ),
         ],
         "not_configured": [*missing],
         "not_run": {**missing},
@@ -180,7 +174,11 @@ def _weighed(
     if reasons or not measured:
         return reasons, about
     countered = counterproof(runner, case.tree, in_doubt(case.tree, new, run, flags_of([about])))
-    return countered.reasons, {**about, **countered.to_json()}
+    if countered.reasons:
+        return countered.reasons, {**about, **countered.to_json()}
+    left = empty_change(runner, change.code, (case.base_tree, case.tree), tests, new)
+    flags: list[Json] = [*objects(about, "flags"), *(flag.to_json() for flag in left.flags)]
+    return left.reasons, {**about, **countered.to_json(), **left.to_json(), "flags": flags}
 
 
 def _beside_code(runner: PristineRunner, baseline: TestRun) -> list[str]:
@@ -216,6 +214,47 @@ def _joined(runner: PristineRunner, case: GreenCase, run: TestRun) -> list[str]:
         for path in run.plugins
         if path in changed and path not in case.baseline.plugins
     ]
+
+
+def _unfit(
+    runner: PristineRunner, case: GreenCase, run: TestRun, planted: Sequence[Stranger]
+) -> Verdict | None:
+    """The verdict where outcomes prove nothing: the judge was changed, or another tree was run; or what the
+    change's own environment holds could have done either.
+    """
+    runs: dict[str, Json] = {"runs": list(runner.runs)}
+    if patched := sorted(set(run.patched) - set(case.baseline.patched)):
+        reason = (
+            f"the code under test replaces parts of {runner.language.tests.RUNNER} "
+            f"({', '.join(patched[:3])}), so its outcomes prove nothing"
+        )
+        return Verdict("not_run", (reason,), runs)
+    changes = runner.workspace.git.diff_names(case.base_tree, case.tree)
+    changed = [change.path for change in changes if change.status != "D"]
+    env = runner.env_of(case.tree)
+    if elsewhere := runner.language.runs.foreign(run, runner.workspace.verdict, env, changed):
+        reason = f"foreign tree: {', '.join(elsewhere[:3])} was loaded from elsewhere than the judged tree"
+        return Verdict("not_run", (reason,), runs)
+    left = tuple(_left_there(found) for found in planted if not found.packed)
+    return Verdict("failed", left[:MAX_REASONS], runs) if left else None
+
+
+def _planted(runner: PristineRunner, tree: str) -> list[Stranger]:
+    """What the environment that a change asks for holds beside plain packages, and the base's does not: its
+    build could have left anything there, the judge's own parts among it.
+    """
+    env = runner.env_of(tree)
+    if env.path == runner.env.path and env.parts == runner.env.parts:
+        return []
+    before = frozenset(runner.language.projects.strangers(runner.env))
+    return [found for found in runner.language.projects.strangers(env) if found not in before]
+
+
+def _left_there(found: Stranger) -> str:
+    return (
+        f"the environment that the change asks for holds `{found.name}`, which {found.why}; a build must not "
+        "leave such a file there"
+    )
 
 
 def _words_alone(runner: PristineRunner, case: GreenCase, run: TestRun) -> Verdict | None:

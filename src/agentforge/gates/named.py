@@ -21,6 +21,11 @@ from agentforge.system.git.repository import Change, Git, TreeEntry
 MOST = 12
 """Flags of one sort; the rest is counted."""
 _WORDS = re.compile(r"[^\W\d_]+")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e"
+    "\u2060-\u2064\u2066-\u2069\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
+)
+"""Letters without a shape of their own: some turn the order of what follows."""
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
 
 
@@ -42,7 +47,7 @@ def named_flags(case: NamedCase) -> list[Flag]:
     """Every flag of a change, each sort in a few lines."""
     changes = case.git.diff_names(case.base_tree, case.tree)
     found: list[Flag] = []
-    for sort in (_outside, _kinds_of_files, _checkers, _silenced, _public, _dependencies):
+    for sort in (_outside, _kinds_of_files, _letters, _checkers, _silenced, _public, _dependencies):
         flags = list(sort(case, changes))
         found += flags[:MOST]
         if len(flags) > MOST:
@@ -95,6 +100,31 @@ def _kinds_of_files(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
         elif new.mode in (LINK, MODULE):
             what = "a link" if new.mode == LINK else "another repository"
             yield Flag(path, f"it is {what}" + (" now" if old else ", and is new"))
+
+
+def _letters(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Letters that nobody sees, or that change what is seen; names that some systems cannot tell apart."""
+    there: dict[str, list[str]] = {}
+    for path in _entries(case.git, case.tree):
+        there.setdefault(_folded(path), []).append(path)
+    for change in changes:
+        path = change.path
+        if change.status == "D":
+            continue
+        if change.status == "A" and (others := [each for each in there[_folded(path)] if each != path]):
+            yield Flag(path, f"some systems cannot tell its name from `{others[0]}`, and keep one of the two")
+        old = set(_text(case, case.base_tree, path).split("\n"))
+        lines = _text(case, case.tree, path).removeprefix("\ufeff").split("\n")
+        for number, line in enumerate(lines, 1):
+            if line not in old and (found := _UNSEEN.search(line.removesuffix("\r"))):
+                told = f"U+{ord(found[0]):04X} ({unicodedata.name(found[0], 'a control letter').lower()})"
+                said = f"line {number} has {told}: what it does is not what is seen"
+                yield Flag(path, said, ruling=is_source(path))
+                break
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()
 
 
 def _looks_like_another(path: str) -> str:

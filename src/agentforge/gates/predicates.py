@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from agentforge.catalog.rules import CATALOG_RULES, JUDGED
 from agentforge.core.pipeline import PREDICATES, Predicate, complete
+from agentforge.gates import predicates_debate as debate
 from agentforge.gates import predicates_frame as frame
 from agentforge.gates import predicates_paths as paths
 from agentforge.gates import predicates_review as review
@@ -46,6 +47,8 @@ ARTIFACT_RULES: Mapping[Predicate, Rule] = {
     "issues_categorized": review.issues_categorized,
     "documentation_complete": review.documentation_complete,
     "changelog_generated": review.changelog_generated,
+    "options_are_a_choice": debate.options_are_a_choice,
+    "decision_is_an_option": debate.decision_is_an_option,
 }
 """Rules of artifacts alone. Those of catalogue files are the catalogue's."""
 

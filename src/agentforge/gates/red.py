@@ -5,6 +5,7 @@ The tree it judges is the stage's entry with the changes to test paths only, so 
 whether one role wrote the tests alone or tests and code came in one reply.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -147,10 +148,14 @@ def _misplaced(
     runner: PristineRunner, declared: Collection[str], there: Mapping[str, TreeEntry]
 ) -> list[str]:
     """Files that a suite names and that are not there, no tests of this repository, or no files."""
-    if missing := sorted(set(declared) - set(there)):
-        return [f"`{path}` is not there" for path in missing]
     if stray := sorted(path for path in declared if not runner.is_test(path)):
-        return [f"`{path}` is not among the tests of this repository" for path in stray]
+        folders = Counter(path.rpartition("/")[0] for path in there if runner.is_test(path)).most_common(1)
+        move = f"; they are in `{folders[0][0]}/`: write it there" if folders and folders[0][0] else ""
+        return [f"`{path}` is not among the tests of this repository{move}" for path in stray]
+    if missing := sorted(set(declared) - set(there)):
+        return [
+            f"`{path}` is not there; create it, or name the file that has these tests" for path in missing
+        ]
     links = sorted(path for path in declared if there[path].mode == LINK)
     return [f"`{path}` is a link, so its text cannot be locked; write it as a file" for path in links]
 

@@ -19,6 +19,7 @@ from agentforge.languages.values import (
     Manifest,
     Sections,
     Shadow,
+    Stranger,
 )
 from agentforge.sandbox.base import Sandbox
 from agentforge.system.canon import digest
@@ -62,6 +63,15 @@ class _JoinedProjects(PlainProjects):
                 path = ":".join(dict.fromkeys((own.get("PATH", ""), *found.get("PATH", "").split(":"))))
                 found |= {**own, "PATH": path.strip(":")}
         return found
+
+    def strangers(self, environment: Environment, /) -> tuple[Stranger, ...]:
+        """Those of all of them."""
+        return tuple(
+            found
+            for each in self._projects
+            if each.name in environment.parts
+            for found in each.language.projects.strangers(environment.parts[each.name][1])
+        )
 
     def describe(self, read: Read, paths: Sequence[str], /) -> Manifest:
         """What all of them declare; the version and the build are those of the first."""

@@ -74,6 +74,8 @@ class Reached:
     """In functions, while files of tests were loaded."""
     read: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By test, where that is known: the data that it judges."""
+    replaced: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By test: functions of the watched files, as `path::name`, in whose place something else stood."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from agentforge.languages.values import (
     Risk,
     Sections,
     Shadow,
+    Stranger,
     Symbol,
     Words,
 )
@@ -75,6 +76,9 @@ class Projects(Protocol):
     def run_env(self, environment: Environment, tree: Path, /) -> dict[str, str]:
         """The variables of a run against `tree`: its code comes before the code that was installed."""
 
+    def strangers(self, environment: Environment, /) -> tuple[Stranger, ...]:
+        """Files of an environment that a build may have left there, or that run whatever is started."""
+
     def describe(self, read: Read, paths: Sequence[str], /) -> Manifest:
         """What the project declares for a release; `UsageError` for a file that is not valid."""
 
@@ -95,6 +99,9 @@ class SourceReader(Protocol):
 
     def decode(self, data: bytes, /) -> str:
         """The bytes of a file as text, by its own declaration where it has one; never fails."""
+
+    def reads_otherwise(self, data: bytes, /) -> str:
+        """The encoding that a file declares, if it says something else in it than people see; else empty."""
 
     def definitions(self, names: Sequence[str], /) -> re.Pattern[str]:
         """Finds where a file defines one of these names: the one group that matches is the name."""
@@ -174,6 +181,11 @@ class Measures(Protocol):
     def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant]:
         """At most `limit` small wrong versions of a file, each wrong in one of `lines`; the same seed draws
         the same.
+        """
+
+    def emptied(self, text: str, functions: Collection[str], /, *, answer: bool) -> str | None:
+        """The file with these functions emptied: what they give back goes along with all that is done to it,
+        and gives this answer to every question. None: by the grammar of the file.
         """
 
     def public_names(self, text: str, /) -> Mapping[str, str]:

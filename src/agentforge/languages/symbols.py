@@ -22,9 +22,17 @@ def decode(data: bytes, path: str) -> str:
     return language.source.decode(data) if language else data.decode("utf-8", "replace")
 
 
-def outline(text: str, path: str) -> list[Symbol]:
-    """Every definition of a file and of its classes, in order of appearance."""
-    return _symbols(text, path)
+def reads_otherwise(data: bytes, path: str) -> str:
+    """The encoding that a file declares, if it says something else in it than people see; else empty."""
+    language = language_of(path)
+    return language.source.reads_otherwise(data) if language else ""
+
+
+def outline(text: str, path: str, *, nested: bool = False) -> list[Symbol]:
+    """Every definition of a file and of its classes, in order of appearance; with `nested`, those inside
+    functions too.
+    """
+    return _symbols(text, path, nested=nested)
 
 
 def find_symbol(text: str, name: str, path: str) -> Symbol | None:

@@ -91,6 +91,10 @@ class Environment:
     """What the project takes beside it; found anew each time, and part of the key."""
     failed: tuple[str, ...] = ()
     """Why checkers could not be installed, a sentence each."""
+    own_bytecode: bool = True
+    """Whether compiled code that lies in it is taken. What the build of a change left there is not: nobody
+    can read it.
+    """
     hold: Hold | None = field(default=None, compare=False, repr=False)
     """Keeps it from being removed while this process uses it."""
     parts: Mapping[str, tuple[str, "Environment"]] = field(default_factory=dict, compare=False, repr=False)
@@ -194,6 +198,16 @@ class Liveness(NamedTuple):
     """Why it cannot; it goes on after a colon."""
     doubt: str = ""
     """Why that is not sure; it goes on after the name of the test."""
+
+
+class Stranger(NamedTuple):
+    """A file of an environment that is more than a package unpacked."""
+
+    name: str
+    why: str
+    """It goes on after the name of the file."""
+    packed: bool
+    """Whether a package brought it as it is."""
 
 
 class Shadow(NamedTuple):

@@ -99,6 +99,10 @@ class Request:
     """
     tier: str = "generation"
     """What kind of model the role needs."""
+    turn: int = 0
+    """Its place among those of its tier who should be different models: the tier's next one is asked first,
+    where there is one.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ class Router:
         tier: Tier = request.tier if is_tier(request.tier) else "generation"
         need = _need(request, input_tokens)
         passed: list[Candidate] = []
-        for candidate in self._candidates(tier, need):
+        for candidate in self._candidates(tier, need, request.turn):
             # A model that is only down for a moment is waited for, or asked again, before a dearer one is
             # asked.
             if candidate.tier != tier and (
@@ -194,10 +194,12 @@ class Router:
             tier, spec, ok=not isinstance(outcome, ModelTrouble) and outcome.reply is not None
         )
 
-    def _candidates(self, tier: Tier, need: int) -> Iterable[Candidate]:
+    def _candidates(self, tier: Tier, need: int, turn: int = 0) -> Iterable[Candidate]:
         seen = set()
         for level in (tier, *higher(tier)):
-            for spec in self.tiers.models[level]:
+            specs = self.tiers.models[level]
+            first = turn % len(specs) if level == tier and specs else 0
+            for spec in (*specs[first:], *specs[:first]):
                 if spec not in seen:
                     seen.add(spec)
                     yield self._examined(Candidate(spec, level, spec), self._provider(spec), need)

@@ -30,8 +30,10 @@ ETC_ALWAYS = (
     "/etc/localtime",
     "/etc/mime.types",
     "/etc/os-release",
+    "/etc/pki/tls/openssl.cnf",
     "/etc/protocols",
     "/etc/services",
+    "/etc/ssl/openssl.cnf",  # where it is there and cannot be read, Node does not start
     "/etc/timezone",
 )
 # Whom to believe. Names are looked up by the proxy, so nothing else of a machine's network is needed inside.
@@ -41,7 +43,6 @@ ETC_NETWORK = (
     "/etc/pki/tls/certs",
     "/etc/ssl/cert.pem",
     "/etc/ssl/certs",
-    "/etc/ssl/openssl.cnf",
 )
 
 # Who runs inside, whoever runs outside: a test must not depend on the account of the person who started the

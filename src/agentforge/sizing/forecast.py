@@ -5,12 +5,12 @@ From the past tasks of this repository in the same lane, where there are enough 
 lane typically takes. A forecast is no promise: the budget is the promise.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-from agentforge.core.pipeline import Pipeline, Tier
+from agentforge.core.pipeline import Pipeline, Stage, Tier
 
 ENOUGH = 5
 """From so many past tasks on, they speak; with fewer the lane does."""
@@ -118,12 +118,15 @@ def _nearest(past: Sequence[Past], percent: int) -> Expected:
 
 def _typical(pipeline: Pipeline, rates: Mapping[Tier, TokenPrice | None], point: int) -> Expected:
     """The lane's calls, spread evenly over the stages that ask a model, each priced as its tier."""
-    asking = [stage for stage in pipeline.stages if stage.role is not None]
+    argued = [*_argued(pipeline)]
+    usual = [stage for stage in pipeline.stages if stage.role is not None and stage not in argued]
+    asking = [*usual, *argued]
     if not asking:
         return Expected(0, 0, 0)
     calls = _CALLS[pipeline.lane][point]
     if pipeline.line != "implement":  # the numbers are those of a whole change
-        calls = max(len(asking), -(-calls * len(asking) // _ASKING[pipeline.lane]))
+        calls = -(-calls * len(usual) // _ASKING[pipeline.lane])
+    calls = max(len(usual), calls if usual else 0) + len(argued) * (2 + point) // 2
     sizes = [
         (stage.tier, int(stage.context_tokens * _INPUT[point]), int(stage.max_output_tokens * _OUTPUT[point]))
         for stage in asking
@@ -136,6 +139,13 @@ def _typical(pipeline: Pipeline, rates: Mapping[Tier, TokenPrice | None], point:
             return Expected(calls, tokens, None)
         micro += given * rate.input + said * rate.output
     return Expected(calls, tokens, -(-micro * calls // (len(sizes) * 1_000_000)))
+
+
+def _argued(pipeline: Pipeline) -> Iterator[Stage]:
+    """The stages of a debate, as each who is asked has them: one call each, if nothing is refused."""
+    for stage in pipeline.stages:
+        if stage.debaters or stage.makes("options"):
+            yield from (stage, *(stage.read_by(debater.role) for debater in stage.debaters))
 
 
 def _short(tokens: int) -> str:

@@ -202,6 +202,11 @@ class Home:
         return self.path / "batches"
 
     @property
+    def logs(self) -> Path:
+        """What drivers did, line by line, of all tasks."""
+        return self.path / "logs"
+
+    @property
     def cache(self) -> Path:
         """What can be downloaded or built again."""
         return self.path / "cache"

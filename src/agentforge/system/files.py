@@ -173,6 +173,13 @@ def _write_all(fd: int, data: bytes) -> None:
         rest = rest[os.write(fd, rest) :]
 
 
+def _relative_form(root: Path, given: str) -> str:
+    """How to write an absolute path that means a file of the repository; empty if it means none."""
+    rest = given.removeprefix(os.path.realpath(root)).strip("/")
+    inside = rest and ".." not in rest.split("/") and os.path.lexists(Path(root, rest))
+    return f"; write it as {rest!r}" if inside else ""
+
+
 def resolve_inside(root: Path, relative: str) -> Path:
     """The real path of a repository-relative one. What leaves `root`, by `..` or by a link, or enters `.git`,
     is a model's mistake.
@@ -180,7 +187,7 @@ def resolve_inside(root: Path, relative: str) -> Path:
     if "\0" in relative:
         raise _refusal(relative, "holds a NUL character")
     if relative.startswith(("/", "~")):
-        raise _refusal(relative, "is not relative to the repository")
+        raise _refusal(relative, f"is not relative to the repository{_relative_form(root, relative)}")
     real_root = os.path.realpath(root)
     waiting = relative.split("/")[::-1]
     found: list[str] = []

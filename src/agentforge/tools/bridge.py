@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from agentforge.catalog.fitting import read_text
 from agentforge.catalog.roles import RESERVED_TOOLS
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
@@ -54,6 +55,7 @@ from agentforge.tools.run.checking import CHECKING
 from agentforge.tools.run.command import COMMANDS
 from agentforge.tools.run.declared import DeclaredTool, as_tool
 from agentforge.tools.run.running import CONTROL, RUNNING, SUBMIT, shown_control, submit_name
+from agentforge.tools.spelled import ARGUMENTS, ELSEWHERE
 
 _LOOKING = (READING, LISTING, SEARCHING, DOCUMENTATION, ANALYSING, SCANNING, GIT_READING)
 _TABLES = (*_LOOKING, WRITING, PATCHING, MOVING, RELEASING, RUNNING, CHECKING, COMMANDS)
@@ -84,15 +86,6 @@ ALIASES: Mapping[str, Alias] = MappingProxyType(
         "ask_user": Alias("escalate"),
     }
 )
-
-_ARGUMENTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "edit_file": {"oldText": "old", "newText": "new"},
-        "move_file": {"from": "source", "to": "target"},
-        "search_codebase": {"maxResults": "max", "max_results": "max"},
-    }
-)
-"""By tool: arguments that other programs call otherwise."""
 
 _PATH_ARGUMENTS = ("path", "paths", "source", "target")
 """The arguments that name a path, in every tool."""
@@ -190,6 +183,12 @@ class Bridge:
         contract = action.name.removeprefix("submit_")
         if action.name not in self.tools and submit_name(contract) == action.name in self._submit_names():
             return Action(SUBMIT.name, {"contract": contract, "artifact": dict(action.args)})
+        if action.name in self.contracts and action.name not in self.tools:
+            return Action(SUBMIT.name, {"contract": action.name, "artifact": dict(action.args)})
+        if action.name == SUBMIT.name and isinstance(text := action.args.get("artifact"), str):
+            return Action(action.name, {**action.args, "artifact": read_text(text)})
+        if action.name not in self.tools:
+            action = Action(ELSEWHERE.get(action.name, action.name), action.args)
         return real_action(action)
 
     def _unknown(self, action: Action) -> list[str]:
@@ -200,7 +199,7 @@ class Bridge:
         tool = self.tools.get(action.name)
         if tool is None or tool.spec.effect not in ("pure", "read"):
             return []
-        known = {*_object(tool.spec.schema, "properties"), *_ARGUMENTS.get(action.name, ())}
+        known = {*_object(tool.spec.schema, "properties"), *ARGUMENTS.get(action.name, ())}
         return [key for key in action.args if key not in known]
 
     def _submit_names(self) -> frozenset[str]:
@@ -325,7 +324,7 @@ def real_name(name: str) -> str:
 def real_action(action: Action) -> Action:
     """The action by the tool's own name and with its own arguments. What the tool does not know stays."""
     alias = ALIASES.get(action.name) or Alias(action.name)
-    names = _ARGUMENTS.get(alias.name, {})
+    names = ARGUMENTS.get(alias.name, {})
     args: dict[str, Json] = {}
     for key, value in action.args.items():
         own = names.get(key, key)

@@ -231,6 +231,10 @@ KIT = Kit(
             re.compile(r"\bos\.Exit\(|\bsyscall\.|\bruntime\.(?:Goexit|Caller)"),
             "looks into the process that it runs in, or ends it",
         ),
+        (
+            re.compile(r"\btime\.(?:Now|Since|Until)\("),
+            "asks what time it is: no run sees another day",
+        ),
     ),
     checkers=(
         OwnChecker("gofmt", ("gofmt", "-l", "{files}"), _unformatted),

@@ -343,6 +343,13 @@ KIT = Kit(
             re.compile(r"\bSystem\.exit\(|\.halt\(|addShutdownHook|\bsetAccessible\("),
             "looks into the process that it runs in, or ends it",
         ),
+        (
+            re.compile(
+                r"\bcurrentTimeMillis\(|\bnanoTime\(|\bnew Date\(\)"
+                r"|\b(?:LocalDate|LocalDateTime|Instant|ZonedDateTime|OffsetDateTime)\.now\("
+            ),
+            "asks what time it is: no run sees another day",
+        ),
     ),
     read=lambda: {
         name: path

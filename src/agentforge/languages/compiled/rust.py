@@ -304,6 +304,10 @@ KIT = Kit(
             re.compile(r"process::(?:exit|abort)|from_raw_fd|\bpanic::(?:set_hook|catch_unwind)"),
             "looks into the process that it runs in, or ends it",
         ),
+        (
+            re.compile(r"\b(?:SystemTime|Instant|Utc|Local)::now\("),
+            "asks what time it is: no run sees another day",
+        ),
     ),
     checkers=(
         OwnChecker(

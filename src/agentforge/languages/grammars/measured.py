@@ -4,6 +4,7 @@
 
 import difflib
 from collections import Counter
+from collections.abc import Collection
 
 from agentforge.languages.grammars import reader
 from agentforge.languages.grammars.table import Grammar, grammar_of
@@ -55,6 +56,27 @@ def changed_code(before: str, after: str, path: str) -> ChangedCode | None:
     ranges = [(start, end) for name, start, end in functions if name in shorter]
     lines |= {leaf.line for leaf in now if any(start <= leaf.line <= end for start, end in ranges)}
     return ChangedCode(tuple(sorted(changed | shorter)), frozenset(lines), ())
+
+
+def emptied(text: str, path: str, functions: Collection[str], *, answer: bool) -> str | None:
+    """The file with the bodies of these functions emptied; None where the language says what a function must
+    give back, or that cannot be read.
+    """
+    grammar = grammar_of(path)
+    bodies = reader.bodies(text, grammar) if grammar is not None and grammar.empty_body else None
+    if grammar is None or not bodies:
+        return None
+    instead = grammar.empty_body.replace("ANSWER", "true" if answer else "false").encode()
+    seen: Counter[str] = Counter()
+    chosen = []
+    for body in bodies:
+        name = body.name + "#" * seen[body.name]
+        seen[body.name] += 1
+        chosen += [body] if name in functions else []
+    written = text.encode()
+    for body in reversed(chosen):
+        written = written[: body.start] + instead + written[body.end :]
+    return written.decode() if chosen else None
 
 
 def _functions(text: str, grammar: Grammar) -> list[tuple[str, int, int]]:

@@ -81,9 +81,32 @@ def _is_endless(text: str) -> bool:
 def symbols(text: str, grammar: Grammar) -> list[Symbol] | None:
     """Every definition of a file and of its types, in order; None where there is nothing to parse with."""
     root = _root(text, grammar)
-    found = [] if root is None else list(_definitions(root, "", grammar, 0))
+    found = [] if root is None else [_symbol(*each) for each in _definitions(root, "", grammar, 0)]
     # Where the parser could make nothing of a file, its lines still say something.
     return None if root is None or (root.has_error and not found) else found
+
+
+class Body(NamedTuple):
+    """The body of a function, by its place in the bytes of the file."""
+
+    name: str
+    start: int
+    end: int
+
+
+def bodies(text: str, grammar: Grammar) -> list[Body] | None:
+    """The bodies of all functions in order; None where there is nothing to parse with, or the text does not
+    parse.
+    """
+    root = _root(text, grammar)
+    if root is None or root.has_error:
+        return None
+    found = []
+    for node, name, kind in _definitions(root, "", grammar, 0):
+        body = _body(node) or _body(node.child_by_field_name("value") or node)
+        if kind in ("function", "method") and body is not None:
+            found.append(Body(name, body.start_byte, body.end_byte))
+    return found
 
 
 def references(text: str, grammar: Grammar) -> list[tuple[str, int]] | None:
@@ -143,7 +166,8 @@ def branches(text: str, grammar: Grammar) -> list[int] | None:
     return found
 
 
-def _definitions(node: Any, above: str, grammar: Grammar, depth: int) -> Iterator[Symbol]:  # noqa: ANN401 - as above
+def _definitions(node: Any, above: str, grammar: Grammar, depth: int) -> Iterator[tuple[Any, str, Kind]]:  # noqa: ANN401 - as above
+    """Nodes that define something, each with its dotted name."""
     for child in node.named_children:
         if depth > _DEEPEST:
             return
@@ -159,7 +183,7 @@ def _definitions(node: Any, above: str, grammar: Grammar, depth: int) -> Iterato
         if value is not None and value.type in {"arrow_function", "function_expression", "function"}:
             kind = "function"
         owner = above or _receiver(child)
-        yield _symbol(child, f"{owner}.{name}" if owner else name, _as_method(kind, owner))
+        yield child, f"{owner}.{name}" if owner else name, _as_method(kind, owner)
         if kind == "class" and (body := _body(child)) is not None:
             yield from _definitions(body, f"{above}.{name}" if above else name, grammar, depth + 1)
 

@@ -23,6 +23,10 @@ class Grammar:
     """Type of a node that defines something, and what that is."""
     through: frozenset[str]
     """Types of nodes whose children are definitions of what is around them."""
+    empty_body: str = ""
+    """The body of a function that does nothing and gives back something which goes along with all that is
+    done to it; `ANSWER` is whether it counts as true. Empty: what is given back must be of a certain type.
+    """
 
 
 _SCRIPT_KINDS: Mapping[str, Kind] = {
@@ -45,6 +49,17 @@ _SCRIPT_THROUGH = words(
     "variable_declaration expression_statement ambient_declaration"
 )
 
+_SCRIPT_EMPTY = """\
+{ if (!ANSWER) { return 0; }
+  const kept = Symbol.for("left out");
+  return (globalThis[kept] ??= new Proxy(function () {}, {
+    get: (_, name) =>
+      name === Symbol.toPrimitive ? () => 1
+        : name === Symbol.iterator ? function* () { yield globalThis[kept]; }
+          : name === "then" ? undefined : globalThis[kept],
+    apply: () => globalThis[kept], construct: () => globalThis[kept], has: () => true, set: () => true,
+  })); }"""
+
 GRAMMARS: tuple[Grammar, ...] = (
     Grammar(
         "TypeScript",
@@ -53,8 +68,17 @@ GRAMMARS: tuple[Grammar, ...] = (
         "language_typescript",
         _SCRIPT_KINDS,
         _SCRIPT_THROUGH,
+        _SCRIPT_EMPTY,
     ),
-    Grammar("TSX", (".tsx",), "tree_sitter_typescript", "language_tsx", _SCRIPT_KINDS, _SCRIPT_THROUGH),
+    Grammar(
+        "TSX",
+        (".tsx",),
+        "tree_sitter_typescript",
+        "language_tsx",
+        _SCRIPT_KINDS,
+        _SCRIPT_THROUGH,
+        _SCRIPT_EMPTY,
+    ),
     Grammar(
         "JavaScript",
         (".js", ".jsx", ".mjs", ".cjs"),
@@ -62,6 +86,7 @@ GRAMMARS: tuple[Grammar, ...] = (
         "language",
         _SCRIPT_KINDS,
         _SCRIPT_THROUGH,
+        _SCRIPT_EMPTY,
     ),
     Grammar(
         "Go",

@@ -44,6 +44,19 @@ _MEDDLES = re.compile(
     r"|\bprepareStackTrace\b|\b(?:globalThis|global|window)\s*\.\s*(?:expect|test|it|describe|assert)\b"
     r"|\bprocess\s*\.\s*(?:stdout|stderr)\s*\.\s*\w+\s*=[^=]|\b(?:assert|expect)\s*\.\s*\w+\s*=[^=]|\.prototype\s*\.\s*\w+\s*=[^=]"
 )
+_DOUBTS = (
+    (
+        re.compile(r"\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|;)|\bperformance\s*\.\s*now\b|\bhrtime\b"),
+        "asks what time it is, by `{}`: no run sees another day",
+    ),
+    (re.compile(r"(?<=[\w)])\s*\.\s*stack\b|\bcaptureStackTrace\b"), "looks at the call stack, by `{}`"),
+    (
+        re.compile(r"\bvalueOf\b|\btoPrimitive\b|\btoJSON\b|\bhasInstance\b|\bnew\s+Proxy\b"),
+        "makes up how something compares, by `{}`",
+    ),
+    (re.compile(r"\bprocess\s*\.\s*(?:pid|cwd|title)\b|\bhostname\s*\("), "asks where it runs, by `{}`"),
+)
+"""What else makes a reader look twice, and what is said of it."""
 _LOADS = re.compile(
     r"""(?:from\s*|import\s*\(?\s*|require\s*\(\s*)['"](?:node:)?(test|assert|assert/strict|vitest|@jest/globals|jest|mocha|chai|inspector|v8|vm|worker_threads|child_process)['"]"""
 )
@@ -170,6 +183,11 @@ class NodeTests(PlainTests):
             odd = [*_words(_MEDDLES, code[number - 1]), *_LOADS.findall(rows[number - 1])]
             found += [
                 f"line {number} looks into the process that it runs in, by `{word}`" for word in odd[:1]
+            ]
+            found += [
+                f"line {number} {said.format(match[0].strip())}"
+                for pattern, said in _DOUBTS
+                if (match := pattern.search(code[number - 1])) is not None
             ]
             known = [
                 word for word in _COMPARED.findall(rows[number - 1]) if word in answers and len(word) > 2

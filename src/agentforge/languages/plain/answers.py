@@ -17,6 +17,7 @@ from agentforge.languages.values import (
     Plan,
     Sections,
     Shadow,
+    Stranger,
 )
 from agentforge.system.canon import digest
 
@@ -69,6 +70,10 @@ class PlainProjects:
     def run_env(self, environment: Environment, tree: Path, /) -> dict[str, str]:
         """The programs of the environment, and of the machine."""
         return {"PATH": f"{environment.path}/bin:/usr/local/bin:/usr/bin:/bin"}
+
+    def strangers(self, environment: Environment, /) -> tuple[Stranger, ...]:
+        """None that is known."""
+        return ()
 
     def describe(self, read: Read, paths: Sequence[str], /) -> Manifest:
         """Nothing is declared that could be read."""

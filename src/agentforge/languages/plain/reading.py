@@ -32,6 +32,10 @@ class PlainSource:
         """As UTF-8, which most languages demand."""
         return data.decode("utf-8", "replace")
 
+    def reads_otherwise(self, data: bytes, /) -> str:
+        """No file declares an encoding."""
+        return ""
+
     def definitions(self, names: Sequence[str], /) -> re.Pattern[str]:
         """After a word that begins a definition."""
         return re.compile(rf"\b{_DEFINES}\s+(?:\([^()\n]*\)\s*)?({'|'.join(names)})\b") if names else NEVER
@@ -118,6 +122,10 @@ class PlainMeasures:
     def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant]:
         """None are made."""
         return []
+
+    def emptied(self, text: str, functions: Collection[str], /, *, answer: bool) -> str | None:
+        """Not known here."""
+        return None
 
     def public_names(self, text: str, /) -> Mapping[str, str]:
         """Not known here."""

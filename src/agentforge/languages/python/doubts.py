@@ -3,22 +3,29 @@ that reads code instead of running it.
 """
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from agentforge.catalog.policies import read_policy, section
+from agentforge.languages.described import words
 from agentforge.languages.python.assertions import last_name
-from agentforge.languages.python.meddling import looks_at_shape, meddles, replaced, switched
+from agentforge.languages.python.meddling import looks_at_shape, meddles, one_sided, replaced, switched
 from agentforge.languages.python.symbols import Function, parse
 from agentforge.languages.python.testguard import functions_of
 
 _PLAIN: frozenset[object] = frozenset({None, 0, 1, -1, 2, "", b""})
 """Values that code and tests share without knowing of each other; false and true are 0 and 1."""
-_COMMON = frozenset({"parse", "trace", "stack", "open", "dis", "tokenize"})
+_COMMON = words(
+    "parse trace stack open dis tokenize now today version time filters flags handlers count cycle enumerate "
+    "node"
+)
 """Last parts of names that mean something else in most files."""
 _READS = frozenset({"open", "read_text", "read_bytes", "read", "files"})
 _SUFFIX = ".py"
+_OF_TESTS = re.compile(r"(?:^|[/\\])(?:tests|conftest\.py|test_\w+\.py|\w+_test\.py)(?:$|[/\\])")
+"""A path to tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,9 @@ class DoubtWords:
     ci: frozenset[str]
     source: frozenset[str]
     inside: frozenset[str]
+    where: frozenset[str]
+    clock: frozenset[str]
+    counts: frozenset[str]
 
 
 @cache
@@ -49,8 +59,10 @@ def code_doubts(text: str, lines: Collection[int], tests: Sequence[str]) -> list
         nodes = list(_own_nodes(statement))
         said = [_knows(node, statement) or _answers(node, answers) for node in nodes]
         if not any(said):
-            said += [*meddles(statement, nodes, _words().inside), *switched(nodes, tests)]
+            said += [*meddles(nodes, _words().inside), *switched(nodes, tests)]
+            said += [_surroundings(node) for node in nodes]
         found += [f"line {statement.lineno} {each}" for each in said if each]
+    found += [f"line {line} {said}" for line, said in one_sided(tree, lines)]
     return list(dict.fromkeys(found))
 
 
@@ -98,20 +110,36 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 def _knows(node: ast.AST, statement: ast.stmt) -> str:
     """How a node knows that it is tested, or where it runs."""
-    words = _words()
+    told = _words()
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        if node.value in words.runner and not _says_only(statement):
+        if node.value in told.runner and not _says_only(statement):
             return f"asks for `{node.value}`: code should not know that it is tested"
-        if node.value in words.ci and _asks_environment(statement):
+        if node.value in told.ci and _asks_environment(statement):
             return f"asks for the variable `{node.value}`: code should not know where it is tested"
     if isinstance(node, ast.Import | ast.ImportFrom):
         names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
         known = sorted(name for name in {name.partition(".")[0] for name in names} if _is_of_tests(name))
         if known:
             return f"imports `{known[0]}`: code should not know that it is tested"
-    if isinstance(node, ast.Attribute | ast.Name) and _ends(node, words.stack):
+    if isinstance(node, ast.Attribute | ast.Name) and _ends(node, told.stack):
         return f"looks at the call stack by `{_dotted(node)}`"
     return ""
+
+
+def _surroundings(node: ast.AST) -> str:
+    """How a node finds out where, when or how often it runs."""
+    told = _words()
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return f"keeps `{node.names[0]}` from one call to the next, so that the next may do something else"
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and _OF_TESTS.search(node.value):
+        return f"names `{node.value}`: code should not know its tests"
+    if not isinstance(node, ast.Attribute | ast.Name):
+        return ""
+    if _ends(node, told.where):
+        return f"asks where it runs, by `{_dotted(node)}`"
+    if _ends(node, told.clock):
+        return f"asks what time it is, by `{_dotted(node)}`: no run sees another day"
+    return f"counts how often it is called, by `{_dotted(node)}`" if _ends(node, told.counts) else ""
 
 
 def _is_of_tests(name: str) -> bool:
@@ -215,17 +243,16 @@ def _ends(node: ast.expr, words: frozenset[str]) -> bool:
     """Whether a name is one of these: whole, or by its last part where that was imported by itself."""
     dotted = _dotted(node)
     if "." not in dotted:
-        return dotted in {word.partition(".")[2] for word in words} - {
-            "parse",
-            "trace",
-            "stack",
-            "open",
-            "dis",
-        }
+        return dotted in {word.partition(".")[2] for word in words} - _COMMON - {""}
     return any(dotted == word or dotted.endswith(f".{word}") for word in words)
 
 
 def _dotted(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
-        return f"{_dotted(node.value)}.{node.attr}"
+        above = node.value
+        return (
+            f"{_dotted(above.func)}().{node.attr}"
+            if isinstance(above, ast.Call)
+            else f"{_dotted(above)}.{node.attr}"
+        )
     return node.id if isinstance(node, ast.Name) else ""

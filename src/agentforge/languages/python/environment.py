@@ -24,6 +24,9 @@ from agentforge.languages.values import Environment, Plan
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.network.destinations import Destination
 
+_NOWHERE = "/nonexistent/agentforge"
+"""Where no compiled code is."""
+
 
 def build(  # noqa: PLR0913 - every one of them is the caller's business
     plan: Plan,
@@ -79,6 +82,8 @@ def run_env(environment: Environment, tree: Path) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         "PYTHONNOUSERSITE": "1",
     }
+    if not environment.own_bytecode:
+        variables["PYTHONPYCACHEPREFIX"] = _NOWHERE
     return with_toolchains(variables, environment.toolchains)
 
 

@@ -17,6 +17,7 @@ import ast
 import types
 from typing import TYPE_CHECKING, Any
 
+import _pytest._code.code
 import _pytest.assertion.rewrite
 import _pytest.fixtures
 import pytest
@@ -145,11 +146,17 @@ def canary_beside(neighbour: Any, token: str) -> Any:
 
 
 def told_briefly(canary: Any) -> Any:
-    """The same canary, whose failure pytest does not search files for: nobody reads it, and it would take
-    longer than the tests.
+    """The same canary, whose failure is told without its stack: nobody reads it, and to search files for it
+    would take longer than the tests.
     """
-    canary.repr_failure = lambda excinfo, *_more, **_other: excinfo.getrepr(style="native")
+    canary.repr_failure = _brief
     return canary
+
+
+def _brief(excinfo: Any, *_more: Any, **_other: Any) -> Any:
+    """What `excinfo.getrepr(style="native")` is, but for the stack."""
+    told = _pytest._code.code.ReprTracebackNative([excinfo.exconly()])  # noqa: SLF001 - as `getrepr` has it
+    return _pytest._code.code.ReprExceptionInfo(told, excinfo._getreprcrash())  # noqa: SLF001 - as above
 
 
 def canary_name(nodeid: str) -> str:

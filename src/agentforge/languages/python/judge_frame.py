@@ -9,6 +9,7 @@ somebody. Copied beside a run, like the judge: it imports nothing of ours.
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import sys
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 TEXT_LIMIT = 500
+NOTHING: dict[str, Any] = {}
+# Bound now: tests replace these.
+_all, _getattr, _hasattr, _id, _list, _map, _zip = all, getattr, hasattr, id, list, map, zip
+_is, _code_of = operator.is_, operator.attrgetter("__code__")
 # Options that are chance, or that say where this very run is.
 BY_CHANCE = re.compile(r"seed|uid|uuid|port$|timestamp|basetemp")
 OURS = ("agentforge_recorder", "agentforge_watch")
@@ -91,20 +96,59 @@ MACHINERY = (
 )
 
 
-PARTS = tuple((f"{module}.{name}", module, tuple(name.split("."))) for module, name in MACHINERY)
+HOLDERS = tuple(
+    (
+        place,
+        tuple(
+            name.rpartition(".")[2] for where, name in MACHINERY if (where, name.rpartition(".")[0]) == place
+        ),
+    )
+    for place in dict.fromkeys((where, name.rpartition(".")[0]) for where, name in MACHINERY)
+)
+"""Each module, or class of one, with the names that are looked up in it."""
+LABELS = tuple(
+    ".".join(filter(None, (module, outer, name))) for (module, outer), names in HOLDERS for name in names
+)
 
 
-def machinery() -> dict[str, tuple[int, int]]:
+class Machinery:
     """The functions that decide outcomes, each by its own identity and that of its code."""
-    found = {}
-    modules = sys.modules
-    for label, module, names in PARTS:
-        place: Any = modules.get(module)
-        for name in names:
-            place = place.__dict__.get(name) if place is not None else None
-        inner = getattr(place, "__func__", place)
-        found[label] = (id(place), id(getattr(inner, "__code__", None)))
+
+    def __init__(self) -> None:
+        self._parts = _parts()
+        self._functions = [part for part in _map(_inner, self._parts) if _hasattr(part, "__code__")]
+        self._codes = [part.__code__ for part in self._functions]
+
+    def changed(self) -> list[str]:
+        """The names of those that are no longer what they were."""
+        # Looked at twice for each test: nearly always nothing has changed.
+        now = _parts()
+        codes = _map(_code_of, self._functions)
+        if _all(_map(_is, now, self._parts)) and _all(_map(_is, codes, self._codes)):
+            return []
+        recoded = {
+            _id(function)
+            for function, code in _zip(self._functions, self._codes)
+            if function.__code__ is not code
+        }
+        pairs = _zip(LABELS, now, self._parts)
+        return [name for name, part, was in pairs if part is not was or _id(_inner(was)) in recoded]
+
+
+def _parts() -> list[Any]:
+    found: list[Any] = []
+    for (module, outer), names in HOLDERS:
+        place: Any = sys.modules.get(module)
+        if outer:
+            place = _getattr(place, "__dict__", NOTHING).get(outer)
+        held = _getattr(place, "__dict__", NOTHING)
+        found += [held.get(name) for name in names]
     return found
+
+
+def _inner(part: Any) -> Any:
+    """The function beneath a class method or a static one."""
+    return _getattr(part, "__func__", part)
 
 
 def function_of(item: Any) -> Any:

@@ -10,6 +10,7 @@ imported shows nothing about a test.
 
 from __future__ import annotations
 
+import ast
 import importlib.machinery
 import importlib.util
 import json
@@ -127,6 +128,72 @@ def writer(path: str) -> Callable[[str, int], None]:
     return seen
 
 
+class DefinedFunctions:
+    """The functions that some files define, as their text says; and where something else stands in their
+    place.
+    """
+
+    def __init__(self, root: str, files: list[str]) -> None:
+        self._wanted: dict[str, dict[str, Any]] = {}
+        self._names = {os.path.realpath(os.path.join(root, file)): file for file in files}  # noqa: PTH118
+        for path in self._names:
+            try:
+                with open(path, "rb") as file:  # noqa: PTH123 - strings, as everywhere here
+                    text = file.read()
+                self._wanted[path] = defined_in(
+                    ast.parse(text), compile(text, path, "exec", dont_inherit=True)
+                )
+            except (OSError, SyntaxError, ValueError, RecursionError):
+                self._wanted[path] = {}
+
+    def replaced(self) -> set[str]:
+        """Names of functions in whose place there is something else now, each after its file."""
+        found = set()
+        for module in list(sys.modules.values()):
+            space = getattr(module, "__dict__", None)
+            place = space.get("__file__") if isinstance(space, dict) else None
+            path = os.path.realpath(place) if isinstance(place, str) else ""
+            for name, code in self._wanted.get(path, {}).items():
+                now: Any = space
+                for part in name.split("."):
+                    now = (
+                        now.get(part)
+                        if isinstance(now, dict)
+                        else vars(now).get(part)
+                        if isinstance(now, type)
+                        else None
+                    )
+                if getattr(now, "__code__", None) != code:
+                    found.add(self._names[path] + "::" + name)
+        return found
+
+
+def defined_in(tree: ast.Module, code: Any) -> dict[str, Any]:  # noqa: ANN401 - code objects
+    """The code of each function that a file, or a class of it, binds once and undecorated."""
+    found: dict[str, Any] = {}
+    inside = {
+        (each.co_name, each.co_firstlineno): each for each in code.co_consts if hasattr(each, "co_code")
+    }
+    bound: dict[str, int] = {}
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            bound[part.id] = bound.get(part.id, 0) + 1
+        elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and part in tree.body:
+            bound[part.name] = bound.get(part.name, 0) + 1
+    for node in tree.body:
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or node.decorator_list:
+            continue
+        own = inside.get((node.name, node.lineno))
+        if own is None or bound[node.name] != 1:
+            continue
+        if not isinstance(node, ast.ClassDef):
+            found[node.name] = own
+        elif not node.keywords:
+            inner = ast.Module(node.body, [])
+            found.update((node.name + "." + name, each) for name, each in defined_in(inner, own).items())
+    return found
+
+
 class WatchHooks:
     """The hooks of pytest that watch each test of a run, and what they found."""
 
@@ -148,6 +215,8 @@ class WatchHooks:
         self._now: Hits | None = None
         self._test = ""
         self._forked: Callable[[str, int], None] | None = None
+        self._functions = DefinedFunctions(self._root, self._files)
+        self._replaced: dict[str, set[str]] = {}
         self._watch = LineWatch(self._root, self._files, self._seen)
         sys.addaudithook(self._audited)
 
@@ -165,6 +234,7 @@ class WatchHooks:
 
     def pytest_runtest_call(self, item: Any) -> Iterator[None]:  # noqa: ANN401 - pytest's own types
         """What its own body runs."""
+        self._replaced[item.nodeid] = self._functions.replaced()
         self._begin(item.nodeid, self._tests.setdefault(item.nodeid, {}))
         before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
         if self._bootstrap:
@@ -179,6 +249,7 @@ class WatchHooks:
                 else:
                     os.environ[name] = value
         self._end()
+        self._replaced[item.nodeid] |= self._functions.replaced()
 
     def found(self) -> dict[str, Any]:
         """Everything that was seen, as the report has it."""
@@ -190,6 +261,7 @@ class WatchHooks:
             "started": sorted(self._started - {""}),
             "opened": sorted(self._opened),
             "lost": sorted(self._lost - {""}),
+            "replaced": {test: sorted(names) for test, names in self._replaced.items() if names},
         }
 
     def _begin(self, test: str, hits: Hits) -> None:

@@ -172,9 +172,26 @@ def _broad(function: Function) -> str:
         return "compares a call with itself"
     if assertions and all(map(_says_little, assertions)):
         return "says little: that something comes back, its type, what it is not, or nearly any number"
+    if _expected_as_message(function):
+        return "has what it expects where a message belongs, so that any true value will do"
     if assertions and _perhaps_never(function, assertions):
         return "asserts something only under a condition, and passes where that does not hold"
     return ""
+
+
+def _expected_as_message(function: Function) -> bool:
+    """`assert found, 90` and `assertTrue(found, 90)`: nobody compares the two."""
+    for node in _living(function):
+        said: ast.expr | None = None
+        if isinstance(node, ast.Assert):
+            said = node.msg
+        elif isinstance(node, ast.Call) and last_name(node.func) in ("assertTrue", "assertFalse", "assert_"):
+            said = node.args[1] if len(node.args) > 1 else None
+        if isinstance(said, ast.Constant | ast.UnaryOp | ast.List | ast.Dict | ast.Tuple) and not (
+            isinstance(said, ast.Constant) and isinstance(said.value, str)
+        ):
+            return True
+    return False
 
 
 def _perhaps_never(function: Function, assertions: list[str]) -> bool:

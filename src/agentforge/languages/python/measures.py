@@ -6,6 +6,7 @@ from agentforge.languages.python.changes import changed_code, same_code
 from agentforge.languages.python.code_lines import code_lines
 from agentforge.languages.python.complexity import complexity
 from agentforge.languages.python.coverage import statements
+from agentforge.languages.python.emptied import emptied
 from agentforge.languages.python.interface import CHECKERS, SILENCERS, public_names
 from agentforge.languages.python.mutants import mutants
 from agentforge.languages.python.security import RULES, risks
@@ -18,6 +19,7 @@ __all__ = [
     "changed_code",
     "code_lines",
     "complexity",
+    "emptied",
     "mutants",
     "public_names",
     "risks",

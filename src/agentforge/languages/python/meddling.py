@@ -13,12 +13,15 @@ _ASKS_FILES = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir", "acce
 _WRITES_FILES = frozenset({"write_text", "write_bytes", "touch", "mkdir", "open", "mkdtemp", "makedirs"})
 _SETS_VARIABLES = frozenset({"setenv", "putenv", "setdefault", "update"})
 _OWN_PROCESS = "/proc/"
+_COMPARES = words(
+    "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __instancecheck__ __subclasscheck__"
+)
 _STANDS_IN = words("setattr patch object")
 """Last names of calls that put a stand-in somewhere, such as `monkeypatch.setattr`."""
 
 
-def meddles(statement: ast.stmt, nodes: Collection[ast.AST], inside: Collection[str]) -> Iterator[str]:
-    """How a statement reaches into its process; `inside` are the names by which that is done."""
+def meddles(nodes: Collection[ast.AST], inside: Collection[str]) -> Iterator[str]:
+    """How code reaches into its process; `inside` are the names by which that is done."""
     for node in nodes:
         dotted = dotted_name(node)
         if dotted and any(dotted == word or dotted.endswith(f".{word}") for word in inside):
@@ -29,12 +32,27 @@ def meddles(statement: ast.stmt, nodes: Collection[ast.AST], inside: Collection[
             yield "asks by which command it was started"
         if _is_text(node, "__eq__") or (isinstance(node, ast.Name) and node.id == "__eq__"):
             yield "makes up how something compares"
-    if (
-        isinstance(statement, ast.FunctionDef)
-        and statement.name == "__eq__"
-        and _says_always_the_same(statement)
-    ):
-        yield "makes something that compares alike with everything"
+
+
+def one_sided(tree: ast.Module, lines: Collection[int]) -> Iterator[tuple[int, str]]:
+    """Comparisons in these lines that do not look at both sides, with their lines: such a value may equal
+    anything.
+    """
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef) or node.name not in _COMPARES:
+            continue
+        if set(range(node.lineno, (node.end_lineno or node.lineno) + 1)).isdisjoint(lines):
+            continue
+        read = {
+            part.id
+            for part in ast.walk(node)
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
+        }
+        if any(argument.arg not in read for argument in node.args.args[:2]):
+            yield (
+                node.lineno,
+                f"has a `{node.name}` that does not look at both sides: it compares alike with everything",
+            )
 
 
 def switched(nodes: Collection[ast.AST], tests: Sequence[str]) -> Iterator[str]:
@@ -134,11 +152,6 @@ def _texts(node: ast.AST) -> set[str]:
         for part in ast.walk(node)
         if isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) > 2
     }
-
-
-def _says_always_the_same(function: ast.FunctionDef) -> bool:
-    returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
-    return bool(returns) and all(isinstance(node.value, ast.Constant) for node in returns)
 
 
 def _is_text(node: ast.AST | None, text: str) -> bool:

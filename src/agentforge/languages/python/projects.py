@@ -7,9 +7,21 @@ from agentforge.languages.plain.answers import outermost
 from agentforge.languages.python.detect import detect, lock_hash
 from agentforge.languages.python.environment import build, run_env
 from agentforge.languages.python.packaging import describe
+from agentforge.languages.python.strangers import strangers
 from agentforge.languages.values import Plan
 
-__all__ = ["BUILD_FILES", "LOCKS", "build", "describe", "detect", "lock_hash", "missing", "roots", "run_env"]
+__all__ = [
+    "BUILD_FILES",
+    "LOCKS",
+    "build",
+    "describe",
+    "detect",
+    "lock_hash",
+    "missing",
+    "roots",
+    "run_env",
+    "strangers",
+]
 
 BUILD_FILES = words(
     "pyproject.toml setup.py setup.cfg MANIFEST.in tox.ini noxfile.py hatch.toml meson.build "

@@ -160,7 +160,7 @@ class Recorder:
         self._called: dict[str, dict[str, Any]] = {}
         self._raised: dict[tuple[str, str], dict[str, Any]] = {}
         self._collect_failures: dict[str, tuple[str, dict[str, Any]]] = {}
-        self._machinery = frames.machinery()
+        self._machinery = frames.Machinery()
         self._patched: set[str] = set()
         self._plugins: set[str] = set()
         self.watch: Any = None
@@ -169,7 +169,7 @@ class Recorder:
     def begin(self) -> None:
         """Take note of what plugins replaced while they were loaded; from here on it is the tests' doing."""
         self._look_at_machinery(" (by a plugin)")
-        self._machinery = frames.machinery()
+        self._machinery = frames.Machinery()
 
     def pytest_plugin_registered(self, plugin: Any, manager: Any) -> None:
         """Which files of the tree are plugins, however they became ones: by a name in the settings, an entry
@@ -400,14 +400,16 @@ class Recorder:
     def pytest_sessionfinish(self, exitstatus: Any) -> None:
         """Where the project's modules came from, and the end."""
         roots = tuple(root + os.sep for root in self._roots)
+        files = files_of(list(sys.modules))
         loaded = {
             name: path
-            for name, path in files_of(list(sys.modules)).items()
+            for name, path in files.items()
             if name.partition(".")[0] in self._names or path.startswith(roots)
         }
         self._add("modules", modules=loaded)
-        now = files_of(name for name in self._own if name.partition(".")[0] in KEPT)
-        self._add("judge", modules={name: file for name, file in now.items() if file != self._own[name]})
+        kept = {name: file for name, file in self._own.items() if name.partition(".")[0] in KEPT}
+        moved = {name: files[name] for name, file in kept.items() if name in files and files[name] != file}
+        self._add("judge", modules=moved)
         self._look_at_machinery()
         if self.watch is not None:
             self._add("reached", **self._reached())
@@ -417,16 +419,14 @@ class Recorder:
 
     def _look_at_machinery(self, when: str = "") -> None:
         """Note what of pytest is no longer what it was before any code of the project ran."""
-        now = frames.machinery()
-        if now != self._machinery:
-            self._patched.update(name + when for name, part in now.items() if part != self._machinery[name])
+        self._patched.update(name + when for name in self._machinery.changed())
 
     def _reached(self) -> Any:
         """What the watch found, by the ids that the report uses."""
         found = self.watch.found()
         for key in ("started", "lost"):
             found[key] = [self._ids.get(test, test) for test in found[key] if test not in self._canaries]
-        for key in ("tests", "children"):
+        for key in ("tests", "children", "replaced"):
             rows = found[key].items()
             found[key] = {self._ids.get(test, test): row for test, row in rows if test not in self._canaries}
         return found

@@ -13,6 +13,12 @@ PYTHON = (".py", ".pyi")
 PARSE_LIMIT = 2_000_000
 SIGNATURE_LIMIT = 240
 
+_COOKIE = re.compile(rb"coding[:=][ \t]*([-\w.]+)")
+_PLAIN = (
+    bytes(range(1, 127)).replace(b"\x1b", b"") + b"\\u0041 \\x41 \\101 \\N{DIGIT ONE} +AGE- &#65; =41 %41"
+)
+"""Letters that are the same in every encoding which people can read, and ways to write one by others."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -21,8 +27,22 @@ def decode(data: bytes) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError):
+    except (SyntaxError, ValueError, LookupError):  # some codecs raise other errors of Unicode
         return data.decode("utf-8", "replace")
+
+
+def reads_otherwise(data: bytes) -> str:
+    """The encoding that a file declares, if plain letters mean others in it: what is executed then is not
+    what people read.
+    """
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return "" if _PLAIN.decode(encoding) == _PLAIN.decode() else encoding
+    except (SyntaxError, ValueError, LookupError):  # some codecs raise other errors of Unicode
+        found = _COOKIE.search(b"\n".join(data.split(b"\n")[:2]))
+        return found[1].decode("ascii", "replace") if found else ""
 
 
 def parse(text: str) -> ast.Module | None:

@@ -201,6 +201,7 @@ def reached_in(record: Mapping[str, Any]) -> Reached:
         frozenset(record["opened"]),
         frozenset(record["lost"]),
         by_file(record["loading"]),
+        {test: frozenset(names) for test, names in record["replaced"].items()},
     )
 
 

@@ -29,9 +29,18 @@ class BadJson(ValueError):
 
 def read_value(text: str, start: int = 0) -> tuple[Json, int]:
     """The JSON value that begins at `start`, and where it ends. Linear in the length of the text."""
-    _check_depth(text, start)
+    return _decoded(text, start, _DECODER)
+
+
+def read_loosely(text: str, start: int = 0) -> tuple[Json, int]:
+    """As `read_value`, where a text may have line breaks in it as they are."""
+    return _decoded(text, start, _LOOSE)
+
+
+def _decoded(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Json, int]:
+    check_depth(text, start)
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        value, end = decoder.raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise BadJson(error.msg[:1].lower() + error.msg[1:], error.pos) from None
     except BadJson as error:
@@ -64,7 +73,7 @@ def place(text: str, position: int) -> str:
     return f"line {line} column {position - text.rfind(chr(10), 0, position)}"
 
 
-def _check_depth(text: str, start: int) -> None:
+def check_depth(text: str, start: int) -> None:
     """Stop at a value that nests too deeply, before a parser recurses into it."""
     if text[start : start + 1] not in ("[", "{"):
         return
@@ -107,6 +116,9 @@ def _refuse_constant(name: str) -> NoReturn:
     raise BadJson(f"{name} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_no_duplicates, parse_float=str, parse_constant=_refuse_constant
+_DECODER, _LOOSE = (
+    json.JSONDecoder(
+        object_pairs_hook=_no_duplicates, parse_float=str, parse_constant=_refuse_constant, strict=strict
+    )
+    for strict in (True, False)
 )

@@ -14,6 +14,7 @@ from agentforge.core.reply import STUCK, Json, Reply, reply_from_json, reply_to_
 from agentforge.models.base import MAX_REPLY_BYTES, OfferedTool, Parsed, parse_reply_text
 from agentforge.models.reply.cut_off import Kept
 from agentforge.models.reply.json_text import BadJson, read_whole
+from agentforge.models.reply.mended import read_nearly
 from agentforge.models.reply.text import holds_json, recorded, too_long, utf8_size
 from agentforge.system.canon import canonical
 
@@ -96,8 +97,9 @@ def _read(calls: Sequence[ToolCall], *, cut_off: bool) -> _Read:
     actions: list[Json] = []
     report: dict[str, Json] = {}
     for at, call in enumerate(calls):
+        last = cut_off and at == len(calls) - 1
         try:
-            arguments = _arguments(call, may_be_empty=not (cut_off and at == len(calls) - 1))
+            arguments = _arguments(call, may_be_empty=not last, cut_off=last)
         except BadJson as error:
             fault = f"The arguments of call {at + 1} ({call.name}) are not a JSON object: {error.why}."
             return _Read(actions, report, fault, tuple(lost.name for lost in calls[at:]))
@@ -108,12 +110,17 @@ def _read(calls: Sequence[ToolCall], *, cut_off: bool) -> _Read:
     return _Read(actions, report, "", ())
 
 
-def _arguments(call: ToolCall, *, may_be_empty: bool) -> dict[str, Json]:
+def _arguments(call: ToolCall, *, may_be_empty: bool, cut_off: bool) -> dict[str, Json]:
     # Several servers send no text at all for a call without arguments; after a cut it means that none
     # arrived.
     if may_be_empty and not call.arguments.strip():
         return {}
-    value = read_whole(call.arguments)
+    try:
+        value = read_whole(call.arguments)
+    except BadJson as error:
+        if cut_off:
+            raise
+        value = read_nearly(call.arguments, error)
     if not isinstance(value, dict):
         raise BadJson("it is some other value")
     return value

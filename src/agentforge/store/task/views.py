@@ -368,7 +368,8 @@ def _stage(state: State, item: Planned, times: Times, completed_at: str | None) 
     seats: dict[str, Json] = {
         each.name: {"handed_in": each.point == "handed_in", "steps": each.steps} for each in state.panel
     }
-    reviewers: dict[str, Json] = {"reviewers": seats} if seats else {}
+    heard = any(each.rules.heard for each in state.panel)
+    reviewers: dict[str, Json] = {"debaters" if heard else "reviewers": seats} if seats else {}
     known: dict[str, Json] = {
         "status": status,
         "artifacts": drafts,

@@ -6,9 +6,10 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from agentforge.core.errors import UserError
@@ -25,6 +26,7 @@ from agentforge.system.git.repository import Git
 T = TypeVar("T")
 
 _VERSION = 7
+NO_REPOSITORIES: Mapping[str, Git] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +71,19 @@ class Index(SqliteFile):
     instead.
     """
 
-    def update(self, repo: Path, journal: Journal) -> None:
+    def update(self, git: Git, journal: Journal) -> None:
         """Bring a task's row up to date; for the driver, after a step."""
         try:
             info = journal.files.journal.lstat()
         except OSError:
             return
-        self._save([_row(str(repo), journal, info, _Repositories())], [])
+        repo = str(git.top)
+        self._save([_row(repo, journal, info, _Repositories({repo: git}))], [])
+
+    def repos(self) -> list[str]:
+        """Every checkout that has tasks here, by its path."""
+        asked = "SELECT DISTINCT repo FROM tasks ORDER BY repo"
+        return self._try(lambda database: [name for (name,) in database.execute(asked)]) or []
 
     def rows(self, repo: Path | None = None, also: Iterable[Path] = ()) -> list[TaskRow]:
         """The tasks of a checkout, or of every checkout that is known and of those in `also`, newest first.
@@ -87,14 +95,15 @@ class Index(SqliteFile):
         found: list[TaskRow] = []
         changed: list[TaskRow] = []
         for name in sorted(repos):
-            for files, info in _journals(ProjectFiles(Path(name))):
-                row = known.pop((name, files.task_id), None)
+            project = ProjectFiles(Path(name))
+            for task_id, info, taken_over in _journals(project):
+                row = known.pop((name, task_id), None)
                 if row is None or (row.journal_size, row.journal_mtime_ns, row.engine_mtime_ns) != (
                     info.st_size,
                     info.st_mtime_ns,
-                    _taken_over_at(files),
+                    taken_over,
                 ):
-                    row = _read(name, files, info, repositories)
+                    row = _read(name, TaskFiles(project.tasks / task_id), info, repositories)
                     changed.append(row)
                 found.append(row)
         gone = [row for row in known.values() if row.repo in repos]
@@ -133,15 +142,24 @@ class Index(SqliteFile):
         return None
 
 
-def _journals(project: ProjectFiles) -> Iterator[tuple[TaskFiles, os.stat_result]]:
+def fresh_row(repo: str, journal: Journal) -> TaskRow:
+    """The row of a task that is open, as fresh as what was read of its journal."""
+    return _row(repo, journal, journal.files.journal.lstat(), _Repositories())
+
+
+def _journals(project: ProjectFiles) -> Iterator[tuple[str, os.stat_result, int]]:
+    """Every task that has a journal: its name, its journal's state, and when the file was written that says
+    who took it over. There may be thousands: no path is made for what has not changed.
+    """
+    tasks = os.fspath(project.tasks)
+    journal = TaskFiles(project.tasks).journal.name
     try:
-        names = sorted(entry.name for entry in os.scandir(project.tasks))
+        names = sorted(entry.name for entry in os.scandir(tasks))
     except OSError:
         return
     for name in names:
-        files = TaskFiles(project.tasks / name)
         with contextlib.suppress(OSError):
-            yield files, files.journal.lstat()
+            yield name, os.lstat(f"{tasks}/{name}/{journal}"), _written_at(f"{tasks}/{name}/{ENGINE_FILE}")
 
 
 class _Repositories:
@@ -149,8 +167,8 @@ class _Repositories:
     files.
     """
 
-    def __init__(self) -> None:
-        self._known: dict[str, Git | None] = {}
+    def __init__(self, known: Mapping[str, Git] = NO_REPOSITORIES) -> None:
+        self._known: dict[str, Git | None] = dict(known)
 
     def files(self, repo: str, state: State) -> dict[str, list[str]]:
         """What a task has created and modified so far."""
@@ -225,7 +243,12 @@ def _engine(files: TaskFiles) -> str:
 
 def _taken_over_at(files: TaskFiles) -> int:
     """When the file that says who drives a task was written; its beginning never changes."""
+    return _written_at(files.root / ENGINE_FILE)
+
+
+def _written_at(path: str | Path) -> int:
+    """When a file was written; 0 if there is none."""
     try:
-        return os.lstat(files.root / ENGINE_FILE).st_mtime_ns
+        return os.lstat(path).st_mtime_ns
     except OSError:
         return 0

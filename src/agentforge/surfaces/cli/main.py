@@ -18,6 +18,8 @@ from agentforge.surfaces.cli.streams import OutputLost, give_up_output
 
 _SIGNALLED = 128
 """Added to the number of a signal, as shells do: 130 after Ctrl-C."""
+_STATUS_BROKEN, _STATUS_USAGE = 3, 64
+"""Of `phase status` alone, whose other exit codes scripts of the wild read."""
 _HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
@@ -36,6 +38,7 @@ COMMANDS = {
     "test": LazyCommand(f"{_HERE}.start:test", "Write the tests of a specification; change nothing else"),
     "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
     "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
+    "debate": LazyCommand(f"{_HERE}.start:debate", "Have a question argued from three sides, and decided"),
     "research": LazyCommand(
         f"{_HERE}.start:research", "Answer a question in a document whose claims are cited"
     ),
@@ -46,6 +49,9 @@ COMMANDS = {
         f"{_HERE}.sources:sources", "Record pages that documents may cite, with their hash"
     ),
     "fix": LazyCommand(f"{_HERE}.start:fix", "Fix one violation that a check has found"),
+    "phase": LazyCommand(
+        f"{_HERE}.phase:phase", "Lead an objective through ten phases whose documents are files here"
+    ),
     "check": LazyCommand(
         f"{_HERE}.check:check",
         "Check the code here: style, architecture, patterns, security and quality",
@@ -56,6 +62,10 @@ COMMANDS = {
     "status": LazyCommand(
         f"{_HERE}.status:status", "List the tasks of this repository or of all, or show one"
     ),
+    "dashboard": LazyCommand(
+        f"{_HERE}.dashboard:dashboard", "Serve a page of all tasks, to watch them and to answer (also: ui)"
+    ),
+    "ui": LazyCommand(f"{_HERE}.dashboard:dashboard", ""),
     "logs": LazyCommand(f"{_HERE}.logs:logs", "Print what happened in a task, or follow it"),
     "continue": LazyCommand(f"{_HERE}.resume:resume", "Continue a task that was stopped (also: resume)"),
     "worker": LazyCommand(f"{_HERE}.worker:worker", "Run tasks from a Temporal server"),
@@ -115,6 +125,9 @@ COMMANDS = {
     "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
     "repo": LazyCommand(
         f"{_HERE}.repo:repo", "Name repositories, so that commands work on them from anywhere"
+    ),
+    "plugin": LazyCommand(
+        f"{_HERE}.plugin:plugin", "Use the ten-phase workflow in Claude Code: commands, agents and hooks"
     ),
     "clean": LazyCommand(f"{_HERE}.clean:clean", "Remove old environments and checkouts that nobody needs"),
     "completion": LazyCommand(
@@ -234,6 +247,10 @@ def _tell(failure: _Failure, words: Sequence[str]) -> int:
         }
         with contextlib.suppress(OSError, ValueError):
             print_json({"error": told})
+    if [*words[:2]] == ["phase", "status"]:  # 1 and 2 mean something else to whoever runs it
+        return {1: _STATUS_BROKEN, 2: _STATUS_USAGE, 4: _STATUS_BROKEN}.get(
+            failure.exit_code, failure.exit_code
+        )
     return failure.exit_code
 
 

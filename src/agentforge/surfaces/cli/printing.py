@@ -114,6 +114,11 @@ def print_text(text: str) -> None:
     click.echo(safe(text) if sys.stdout.isatty() else text)
 
 
+def print_own_secret(text: str) -> None:
+    """A line whose secret is made for whoever reads it here: it is not redacted."""
+    click.echo(text)
+
+
 def print_bytes(data: bytes) -> None:
     """As `print_text`, for what need not be text."""
     if sys.stdout.isatty():

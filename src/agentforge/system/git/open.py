@@ -4,11 +4,13 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from agentforge.core.errors import Exhausted, Unusable, UsageError
 from agentforge.system.git.call import failure, invoke
 from agentforge.system.processes import Completed
+from agentforge.system.programs import search_path
 
 OLDEST = (2, 30)
 
@@ -47,7 +49,7 @@ def find(path: Path) -> RepositoryPaths:
 
 def _refuse_old_git(path: Path) -> None:
     try:
-        version = invoke(("--version",), cwd=path).out.decode(errors="replace")
+        version = _version(search_path(path))
     except Exhausted:
         raise
     except Unusable as error:
@@ -55,6 +57,12 @@ def _refuse_old_git(path: Path) -> None:
     numbers = re.search(r"(\d+)\.(\d+)", version)
     if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST:
         raise UsageError(f"git {numbers[0]} is too old.", f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.")
+
+
+@lru_cache(maxsize=8)
+def _version(programs: str) -> str:
+    """What the git of this PATH says of itself: asked once."""
+    return invoke(("--version",), cwd=Path("/"), env={"PATH": programs}).out.decode(errors="replace")
 
 
 def _refusal(path: Path, completed: Completed, answers: Sequence[str]) -> UsageError:

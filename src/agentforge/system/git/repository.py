@@ -31,6 +31,8 @@ from agentforge.system.git.open import find
 from agentforge.system.git.trees import mktree_input
 
 _OUR_REFS = ("refs/agentforge/", "refs/heads/agentforge/")
+_NO_INDEX = "agentforge-no-index"
+"""A file that is never there."""
 _STALE_LOCK_S = 1.0
 _DIFF = (
     "diff-tree",
@@ -236,10 +238,19 @@ class Git(GitCall):
         """The paths that differ; a rename is a removal and an addition."""
         return list(self._lasting((*_DIFF, "-z", "--name-status", a, b), _changes, [a, b]))
 
-    def diff_patch(self, a: str, b: str, paths: Sequence[str] = ()) -> bytes:
-        """A patch that `git apply` takes, binary files included."""
+    def diff_patch(
+        self, a: str, b: str, paths: Sequence[str] = (), *, as_text: bool = False, by_attributes: bool = False
+    ) -> bytes:
+        """A patch that `git apply` takes, binary files included. It depends on the two trees alone; with
+        `by_attributes` it is as the checkout's attributes have it, which may call any file binary. With
+        `as_text` no file counts as binary.
+        """
         chosen = [f":(literal,top){path}" for path in paths]
-        return self._lasting((*_DIFF, "-p", "--binary", "--full-index", a, b, "--", *chosen), bytes, [a, b])
+        how = "--text" if as_text else "--binary"
+        call = (*_DIFF, "-p", how, "--full-index", a, b, "--", *chosen)
+        if by_attributes:
+            return self.run(*call, work_tree=self.git_dir).out
+        return self._lasting(call, bytes, [a, b])
 
     def diff_stat(self, a: str, b: str) -> str:
         """The familiar table with plus and minus signs."""
@@ -255,7 +266,8 @@ class Git(GitCall):
         """
 
         def ask() -> tuple[T, int]:
-            out = self.run(*args, work_tree=self.git_dir).out
+            # Without an index there are no attributes, so that nothing hides a file from its reader.
+            out = self.run(*args, work_tree=self.git_dir, index=self.git_dir / _NO_INDEX).out
             return read(out), 4 * len(out)  # names in lists of records are larger than their bytes
 
         return self.known.once(tuple(args), ask) if all(map(is_id, names)) else ask()[0]

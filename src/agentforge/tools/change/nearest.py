@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from typing import NamedTuple
 
 from agentforge.tools.look.source import lines_of, numbered
 
@@ -13,6 +14,84 @@ _ENOUGH = 0.5
 _MARGIN = 2
 _SHOWN_LINES = 30
 _WITH_NUMBER = re.compile(r"\s*\d+\|")
+
+
+class Meant(NamedTuple):
+    """What an edit can only have meant."""
+
+    at: int
+    """Where in the text, in characters."""
+    old: str
+    new: str
+    note: str
+
+
+def meant(text: str, old: str, new: str) -> Meant | None:
+    """The one place where whole lines are `old` but for line numbers before them, blanks at their ends, or
+    one indent that all of them lack or have too much; `new` is moved by the same. None where there is none,
+    or more than one.
+    """
+    wanted, given, note = (
+        lines_of(old),
+        lines_of(new),
+        "Its white space differed from the file's, which was kept.",
+    )
+    if all(_WITH_NUMBER.match(line) for line in wanted if line.strip()):
+        wanted = [_WITH_NUMBER.sub("", line, count=1) for line in wanted]
+        if all(_WITH_NUMBER.match(line) for line in given if line.strip()):
+            given = [_WITH_NUMBER.sub("", line, count=1) for line in given]
+        note = "The line numbers in it were left out."
+    wanted, given = _trimmed(wanted), _trimmed(given)
+    lines = text.split("\n")
+    if (
+        not wanted
+        or (at := _once([line.strip() for line in lines], [line.strip() for line in wanted])) is None
+    ):
+        return None
+    there = lines[at : at + len(wanted)]
+    moved = _moved(given, wanted, there)
+    if moved is None:
+        return None
+    start = sum(len(line) + 1 for line in lines[:at])
+    end = "\n" if at + len(wanted) < len(lines) else ""
+    replaced = "\n".join(there) + end
+    shown = "\n".join(moved) + end if moved else ""
+    return None if replaced == shown else Meant(start, replaced, shown, note)
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    """The lines without blank ones before and after them."""
+    filled = [at for at, line in enumerate(lines) if line.strip()]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
+
+
+def _once(lines: list[str], wanted: list[str]) -> int | None:
+    """Where these lines stand, if they stand in one place."""
+    whole, part = "\n".join(("", *lines, "")), "\n".join(("", *wanted, ""))
+    at = whole.find(part)
+    if at < 0 or whole.find(part, at + 1) >= 0:
+        return None
+    return whole.count("\n", 0, at)
+
+
+def _moved(given: list[str], wanted: list[str], there: list[str]) -> list[str] | None:
+    """The new lines, indented as the file is; None where the difference is not the same for every line."""
+    pairs = {(_indent(one), _indent(other)) for one, other in zip(wanted, there, strict=True) if one.strip()}
+    more = {other.removesuffix(one) for one, other in pairs if other.endswith(one)}
+    if len(more) == 1 and all(other.endswith(one) for one, other in pairs):
+        (extra,) = more
+        return [f"{extra}{line}".rstrip() if line.strip() else "" for line in given]
+    less = {one.removesuffix(other) for one, other in pairs if one.endswith(other)}
+    if len(less) != 1 or not all(one.endswith(other) for one, other in pairs):
+        return None
+    (surplus,) = less
+    if not all(line.startswith(surplus) for line in given if line.strip()):
+        return None
+    return [line.removeprefix(surplus).rstrip() for line in given]
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def describe_miss(text: str, old: str, path: str) -> str:

@@ -14,9 +14,9 @@ from agentforge.languages.symbols import outline
 from agentforge.system.beneath import Content, read_beneath, remove_beneath, replace_beneath, state_beneath
 from agentforge.system.files import disk_errors
 from agentforge.tools.base import OpenedRange, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
-from agentforge.tools.change.nearest import describe_miss
+from agentforge.tools.change.nearest import describe_miss, meant
 from agentforge.tools.look.reading import MAX_LINES
-from agentforge.tools.look.source import MAX_BYTES, lines_of
+from agentforge.tools.look.source import MAX_BYTES, lines_of, no_such_file
 from agentforge.tools.roots import Spot, name_spot
 
 _AROUND = 8
@@ -44,7 +44,8 @@ def create_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         )
     data = encoded(content)
     if state is not None and read_beneath(spot.root, spot.path, MAX_BYTES) == data:
-        raise ModelMistake("no_change", f"`{shown}` already has exactly this content")
+        # Whoever sends a whole reply again means the rest of it, too.
+        return ToolResult(ok=True, text=f"`{shown}` has exactly this content already; nothing changed.")
     with disk_errors():
         replace_beneath(
             spot.root, spot.path, Content(data, None if state is None else stat.S_IMODE(state.st_mode))
@@ -73,7 +74,9 @@ def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     )
     if old == new:
         raise ModelMistake("no_change", "`old` and `new` are the same")
-    at = _only_match(text, old, shown)
+    at, old, new, note = _place(text, old, new, shown)
+    if at < 0:
+        return ToolResult(ok=True, text=note)
     if text.endswith("\n") and at + len(old) == len(text) and new and not new.endswith("\n"):
         new += "\n"
         if old == new:
@@ -85,7 +88,7 @@ def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     last = first + new.rstrip("\n").count("\n")
     text = (
         f"Edited `{shown}`: {_lines(first, first + old.rstrip(chr(10)).count(chr(10)))} now "
-        f"{_lines(first, last)}."
+        f"{_lines(first, last)}.{note}"
     )
     return _done(
         spot, ToolResult(ok=True, text=text, opened=_around(edited, shown, first, last), wrote=(shown,))
@@ -101,7 +104,7 @@ def delete_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     bench.permit("delete", shown)
     state = _state(spot)
     if state is None:
-        raise ModelMistake("no_such_file", f"there is no file `{shown}`")
+        raise no_such_file(spot.root, shown, "so there is nothing to delete")
     if stat.S_ISDIR(state.st_mode):
         raise ModelMistake("not_a_file", f"`{shown}` is a directory; delete_file removes one file")
     with disk_errors():
@@ -125,7 +128,7 @@ def _existing_text(spot: Spot) -> tuple[str, int]:
     if state is not None and stat.S_ISDIR(state.st_mode):
         raise ModelMistake("not_a_file", f"`{shown}` is a directory")
     if state is None or not stat.S_ISREG(state.st_mode):
-        raise ModelMistake("no_such_file", f"there is no file `{shown}`; create_file makes one")
+        raise no_such_file(spot.root, shown, "create_file makes one")
     if state.st_size > MAX_BYTES:
         raise ModelMistake("not_text", f"`{shown}` is too large to edit here")
     try:
@@ -146,6 +149,21 @@ def encoded(content: str) -> bytes:
     if len(data) > MAX_BYTES:
         raise ModelMistake("too_large", f"the file would have {len(data):,} bytes; at most {MAX_BYTES:,}")
     return data
+
+
+def _place(text: str, old: str, new: str, shown: str) -> tuple[int, str, str, str]:
+    """Where an edit belongs, what it replaces by what, and a word on what it was taken to mean. An edit that
+    was made before has no place.
+    """
+    if old not in text and (found := meant(text, old, new)) is not None:
+        return found.at, found.old, found.new, f" {found.note}"
+    if old and old not in text and len(new.split()) > 1 and text.count(new) == 1:
+        line = text.count("\n", 0, text.index(new)) + 1
+        note = (
+            f"Nothing changed: `old` is not in `{shown}`, and `new` stands there already, from line {line}."
+        )
+        return -1, old, new, note
+    return _only_match(text, old, shown), old, new, ""
 
 
 def _only_match(text: str, old: str, shown: str) -> int:

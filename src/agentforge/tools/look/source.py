@@ -11,6 +11,7 @@ from agentforge.languages.table import CACHES, is_code
 from agentforge.system.beneath import read_beneath
 from agentforge.system.files import relative_to, resolve_inside
 from agentforge.tools.base import Workbench
+from agentforge.tools.spelled import near_paths
 
 MAX_BYTES = 2_000_000
 """Files beyond this are data or generated: nobody reads them through a tool."""
@@ -61,9 +62,7 @@ def read_source(root: Path, relative: str) -> TextFile:
     if path.is_dir():
         raise ModelMistake("not_a_file", f"`{relative}` is a directory; list_files shows what is in it")
     if not path.exists():
-        raise ModelMistake(
-            "no_such_file", f"there is no file `{relative}`; list_files and search_codebase find files"
-        )
+        raise no_such_file(root, relative, "list_files and search_codebase find files")
     if not path.is_file():
         return TextFile(shown, "", f"`{shown}` is not a regular file.")
     size = path.stat().st_size
@@ -73,6 +72,13 @@ def read_source(root: Path, relative: str) -> TextFile:
     if b"\0" in data[:8192]:
         return TextFile(shown, "", f"`{shown}` is a binary file of {size:,} bytes.")
     return TextFile(shown, data.decode("utf-8", errors="replace"))
+
+
+def no_such_file(root: Path, given: str, else_do: str) -> ModelMistake:
+    """The mistake of a path that leads nowhere, with the files that it may have meant."""
+    near = near_paths(given, list(walk(root, root)))
+    meant = f"did you mean {' or '.join(f'`{path}`' for path in near)}?" if near else else_do
+    return ModelMistake("no_such_file", f"there is no file `{given}`; {meant}")
 
 
 def open_source(bench: Workbench, given: str) -> TextFile:

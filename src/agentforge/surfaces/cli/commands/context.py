@@ -64,7 +64,8 @@ def context(
     """Show what the model saw in a step of TASK: every block, its size, why it is there, and what was left
     out.
     """
-    from agentforge.surfaces.cli.pages.context import context_fields, context_page, context_texts
+    from agentforge.app.contexts import context_fields
+    from agentforge.surfaces.cli.pages.context import context_page, context_texts
     from agentforge.surfaces.cli.printing import print_json, print_text, say_toned
 
     report = _recorded(task, number, planned) if request is None else _dry(task, number, request, planned)

@@ -1,16 +1,10 @@
 """`diff`: what a task has changed so far."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
 from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
-
-if TYPE_CHECKING:
-    from agentforge.app.tasks import OpenTask
-    from agentforge.core.reply import Json
 
 
 @click.command(
@@ -30,6 +24,7 @@ def diff(*, task: str | None, stat: bool, as_data: bool) -> int:
     Without TASK, the newest task is shown.
     """
     from agentforge.app.deliverable import changes_files
+    from agentforge.app.diffs import diff_fields
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.pages.report import nothing_changed
     from agentforge.surfaces.cli.printing import print_bytes, print_json, print_text
@@ -37,7 +32,7 @@ def diff(*, task: str | None, stat: bool, as_data: bool) -> int:
     found = open_task(here(), task)
     state, git = found.state, found.site.git
     if as_data:
-        print_json(_fields(found, stat=stat))
+        print_json(diff_fields(found, stat=stat))
         return 0
     if not changes_files(state.pipeline):
         say(nothing_changed(state), err=True)
@@ -48,27 +43,3 @@ def diff(*, task: str | None, stat: bool, as_data: bool) -> int:
     else:
         print_bytes(git.diff_patch(state.base_tree, state.tree))
     return 0
-
-
-def _fields(task: "OpenTask", *, stat: bool) -> "dict[str, Json]":
-    state, git = task.state, task.site.git
-    counted = {line.path: line for line in git.numstat(state.base_tree, state.tree)}
-    files: list[Json] = []
-    for change in git.diff_names(state.base_tree, state.tree):
-        lines = counted.get(change.path)
-        files.append(
-            {
-                "path": change.path,
-                "status": change.status,
-                "insertions": lines.added if lines else None,
-                "deletions": lines.removed if lines else None,
-            }
-        )
-    patch = git.diff_patch(state.base_tree, state.tree).decode("utf-8", "replace")
-    found: dict[str, Json] = {
-        "task_id": task.task_id,
-        "base": state.base_commit,
-        "tree": state.tree,
-        "files": files,
-    }
-    return found if stat else {**found, "diff": patch}

@@ -89,7 +89,8 @@ def _show(files: "TaskFiles", step: "Step", show: str | None, *, as_data: bool) 
 
 
 def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
-    from agentforge.surfaces.cli.pages.steps import step_cells, step_fields
+    from agentforge.app.steps import step_fields
+    from agentforge.surfaces.cli.pages.steps import step_cells
     from agentforge.surfaces.cli.printing import print_json, table
 
     if as_data:
@@ -108,8 +109,8 @@ def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
 
 
 def _step(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
-    from agentforge.app.steps import read_results
-    from agentforge.surfaces.cli.pages.steps import step_fields, step_headline
+    from agentforge.app.steps import read_results, step_fields
+    from agentforge.surfaces.cli.pages.steps import step_headline
     from agentforge.surfaces.cli.printing import print_json, print_text
 
     results = read_results(files, step)

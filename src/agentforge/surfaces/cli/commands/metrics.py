@@ -29,10 +29,10 @@ def metrics(*, since: object, by: str | None, prometheus: bool, as_data: bool) -
     """Show how well your tasks go: steps, questions, first tries, rework, defects, and your own time."""
     from typing import cast
 
-    from agentforge.app.metrics import By, measure
+    from agentforge.app.metrics import By, measure, metrics_fields
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
-    from agentforge.surfaces.cli.pages.metrics import metrics_fields, metrics_page, metrics_prometheus
+    from agentforge.surfaces.cli.pages.metrics import metrics_page, metrics_prometheus
     from agentforge.surfaces.cli.printing import print_json, print_text
 
     if prometheus and as_data:

@@ -1,6 +1,6 @@
-"""`start` and the six goals: a request becomes a task, and the task is driven."""
+"""`start` and the seven goals: a request becomes a task, and the task is driven."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import click
@@ -18,6 +18,7 @@ from agentforge.surfaces.cli.request import request_argument, request_of
 if TYPE_CHECKING:
     from agentforge.app.tasks import OpenTask
     from agentforge.app.watching import Watching
+    from agentforge.core.reply import Json
     from agentforge.core.values import Oversight
     from agentforge.store.task.engine import EngineName
     from agentforge.surfaces.cli.pages.screen import Screen
@@ -54,6 +55,8 @@ class StartFlags(PermissionFlags):
     no_iterate: bool
     oversight: "Oversight | None"
     approve: tuple[str, ...]
+    debate: bool
+    no_debate: bool
     reworks: str | None
 
 
@@ -106,6 +109,12 @@ def _start_flags(command: F) -> F:
             metavar="STAGE",
             multiple=True,
             help="Ask you to approve what this stage made; design and commit mean spec and deliver.",
+        ),
+        click.option(
+            "--debate", is_flag=True, help="Have the way to do it argued and decided before it is specified."
+        ),
+        click.option(
+            "--no-debate", is_flag=True, help="Hold no debate, even where the pipeline wants one; on record."
         ),
         click.option("--reworks", metavar="TASK", help="Name the task whose result this one corrects."),
         click.option(
@@ -369,6 +378,45 @@ def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
     return _start(fix_request(site, base, violation), flags, goal="fix")
 
 
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge debate "Where do sessions live?" --options Redis --options Postgres --options cookies
+  agentforge debate "How do we page?" --options "cursors: opaque" --options "offsets: as now" \\
+      --options "keys: by id" --context "Tables have 10 million rows" --constraint "Old clients go on"
+  agentforge debate "Should the parser be generated?" --model openai:NAME --json
+
+An advocate, a skeptic and an operator argue side by side, none of whom sees the others; then a synthesizer
+decides. At least three options; without any a role proposes them. The result is the synthesis, with what each
+wrote beside it; no branch is made and nothing is changed. `agentforge continue` goes on with one that was
+stopped."""
+)
+@request_argument
+@click.option(
+    "--options", metavar="NAME[: TEXT]", multiple=True, help="One of three or more; once for each of them."
+)
+@click.option("--context", metavar="TEXT", default="", help="What all who argue must know.")
+@click.option(
+    "--constraint", metavar="TEXT", multiple=True, help="What no option may break; once for each of them."
+)
+@_start_flags
+def debate(
+    *,
+    words: tuple[str, ...],
+    file: str | None,
+    options: tuple[str, ...],
+    context: str,
+    constraint: tuple[str, ...],
+    **flags: Unpack[StartFlags],
+) -> int:
+    """Have QUESTION argued from three sides, and decided; change nothing."""
+    from agentforge.app.debating import PIPELINE, DebateQuestion, plan_of
+
+    topic = _asked(words, file, "debate", flags)
+    plan = plan_of(DebateQuestion(topic, options, context, constraint))
+    return _start(topic, flags, goal=PIPELINE, plan=plan)
+
+
 def _asked(
     words: tuple[str, ...], file: str | None, command: str, flags: StartFlags, *, optional: bool = False
 ) -> str:
@@ -394,13 +442,14 @@ def _watching(flags: StartFlags) -> "Watching":
     )
 
 
-def _start(
+def _start(  # noqa: PLR0913  # what a goal says beside the flags
     request: str,
     flags: StartFlags,
     *,
     pipeline: str | None = None,
     goal: str | None = None,
     path: str | None = None,
+    plan: "Mapping[str, Json] | None" = None,
     then: "Callable[[OpenTask], None] | None" = None,
 ) -> int:
     from functools import partial
@@ -429,6 +478,9 @@ def _start(
         spec_file=flags["spec_file"],
         from_tests=flags["from_tests"],
         from_task=flags["from_task"],
+        plan=plan,
+        # Who says both wants it: an argument too many costs less than one too few.
+        debate="always" if flags["debate"] else "never" if flags["no_debate"] else "named",
         reworks=flags["reworks"],
         mode=flags["mode"],
         permissions=permissions_of(

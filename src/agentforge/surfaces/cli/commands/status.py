@@ -190,23 +190,18 @@ def _show_part(task: "OpenTask", phase: str | None, number: int | None, *, as_da
 def _show_one(task: "OpenTask", *, detail: bool, as_data: bool) -> int:
     from agentforge.app.engine_view import engine_view
     from agentforge.app.reports import report
+    from agentforge.app.task_document import task_document
     from agentforge.app.task_list import summary_of_task
-    from agentforge.store.task.views import state_view
     from agentforge.surfaces.cli.pages.details import summary_lines
-    from agentforge.surfaces.cli.pages.engine import engine_fields, engine_lines
+    from agentforge.surfaces.cli.pages.engine import engine_lines
     from agentforge.surfaces.cli.pages.task import page
     from agentforge.surfaces.cli.printing import print_json
 
-    journal, engine = task.journal, engine_view(task)
-    summary = summary_of_task(task)
     if as_data:
-        view = state_view(task.files, journal.state, journal.head, journal.length, journal.times)
-        stages = view["pipeline"]
-        assert isinstance(stages, dict)
-        pipeline = {"pipeline": {**stages, **summary["pipeline"]}}
-        print_json({**view, **summary, **pipeline, **engine_fields(engine), "stopped": summary["stopped"]})
+        print_json(task_document(task))
         return 0
-    say("\n".join([page(report(task), task.files, journal.times), *engine_lines(engine)]))
+    summary, engine = summary_of_task(task), engine_view(task)
+    say("\n".join([page(report(task), task.files, task.journal.times), *engine_lines(engine)]))
     if detail:
         say("\n".join(summary_lines(summary)))
     if awaited := summary["waits_for"]:

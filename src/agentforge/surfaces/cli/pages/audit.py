@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from agentforge import __version__
 from agentforge.app.audits import Audit, event_counts
 from agentforge.app.costs import add_up, grouped, in_state
+from agentforge.app.steps import step_fields
 from agentforge.core.errors import UsageError
 from agentforge.core.events import Event, event_name, event_to_json
 from agentforge.core.reply import Json
@@ -29,7 +30,6 @@ from agentforge.surfaces.cli.pages.document import (
 from agentforge.surfaces.cli.pages.events import describe
 from agentforge.surfaces.cli.pages.html import as_html
 from agentforge.surfaces.cli.pages.markdown import as_markdown
-from agentforge.surfaces.cli.pages.steps import step_fields
 from agentforge.surfaces.cli.pages.words import age, bill, count, money, skip_reason
 from agentforge.system.canon import quote
 from agentforge.system.visible import one_line
@@ -52,6 +52,7 @@ def audit_document(audit: Audit, mark: str) -> Document:
                 _WHY_FIRST, [Points([*_not_checked(audit)])], "Nothing was left out, and nothing was flagged."
             ),
             ReportSection("Who decided what", [_stages(audit)]),
+            *_debates(audit),
             ReportSection("Questions to people", [_questions(audit)], "Nobody was asked."),
             ReportSection(
                 "Permissions, and what left the sandbox", [Points([*_permissions(audit)])], "Nothing left it."
@@ -215,6 +216,34 @@ def _not_checked(audit: Audit) -> Iterator[Cell]:
     yield from (f"reads like an instruction, taken as data: {line}" for line in audit.state.flagged)
     if evidence.get("same_author"):
         yield "one role wrote both the test and the change"
+
+
+def _debates(audit: Audit) -> Iterator[ReportSection]:
+    """What was argued and decided before the work; nothing where no debate was wanted."""
+    for debate in (audit.evidence.get("debates") or {}).values():
+        if not debate.get("held"):
+            yield ReportSection("What was argued", [Prose(f"No debate was held: {debate.get('why')}.")])
+            continue
+        said = [
+            ("question", str(debate.get("objective") or "")),
+            ("options", "; ".join(str(name) for name in debate.get("options") or [])),
+            *((role, str(position)) for role, position in (debate.get("positions") or {}).items()),
+            ("chosen", str(debate.get("option"))),
+            ("decision", str(debate.get("decision") or "")),
+            ("why", str(debate.get("rationale") or "")),
+            ("fallback", str(debate.get("fallback") or "")),
+        ]
+        said += [
+            ("reconsidered if", f"{item.get('condition')}: {item.get('threshold')}")
+            for item in debate.get("kill_switches") or []
+        ]
+        said += [
+            ("accepted risk", f"{item.get('risk')} ({item.get('owner')})")
+            for item in debate.get("risks_accepted") or []
+        ]
+        said += [("warning", str(line)) for line in debate.get("warnings") or []]
+        rows: list[tuple[Cell, ...]] = [*said]
+        yield ReportSection("What was argued, and decided", [Table(("", ""), rows)])
 
 
 def _stages(audit: Audit) -> Table:

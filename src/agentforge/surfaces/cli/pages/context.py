@@ -4,8 +4,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 
-from agentforge.app.contexts import TOOLS, ContextBlock, ContextReport
-from agentforge.core.reply import Json
+from agentforge.app.contexts import TOOLS, ContextReport
 from agentforge.surfaces.cli.pages.words import count
 from agentforge.surfaces.cli.printing import Tone
 from agentforge.system.visible import brief, one_line
@@ -58,7 +57,9 @@ def _rows(report: ContextReport) -> Iterator[tuple[str, int, str, bool]]:
         yield f"{len(tools)} tools", total, f"what the role may do here: {names}", reused
     for block in report.blocks:
         if block not in tools:
-            yield block.name, block.tokens, f"{block.why} (from: {block.source})", block.reused
+            less = "" if block.shown == "full" else f"{block.shown} only; "
+            why = f"{less}{block.why} (from: {block.source}; {block.priority})"
+            yield block.name, block.tokens, why, block.reused
 
 
 def context_texts(report: ContextReport) -> str:
@@ -66,38 +67,6 @@ def context_texts(report: ContextReport) -> str:
     return "\n".join(
         f"\n===== {block.name} ({block.tokens:,} tokens)\n{block.text}" for block in report.blocks
     )
-
-
-def context_fields(report: ContextReport, *, whole: bool) -> dict[str, Json]:
-    """The same for programs; the texts only where they are asked for."""
-    return {
-        "task": report.task or None,
-        "step": report.step,
-        "stage": report.stage,
-        "seat": report.seat or None,
-        "role": report.role,
-        "lane": report.lane,
-        "reasons": list(report.reasons),
-        "cap": report.cap or None,
-        "tokens": report.tokens,
-        "block_tokens": report.packed,
-        "reusable_tokens": report.reusable,
-        "begins_like_step": report.like or None,
-        "blocks": [_block(block, whole=whole) for block in report.blocks],
-        "dropped": list(report.dropped),
-        "flagged": list(report.flagged),
-    }
-
-
-def _block(block: ContextBlock, *, whole: bool) -> dict[str, Json]:
-    found: dict[str, Json] = {
-        "name": block.name,
-        "tokens": block.tokens,
-        "source": block.source,
-        "why": block.why,
-        "reusable": block.reused,
-    }
-    return {**found, "text": block.text} if whole else found
 
 
 def _fitted(name: str) -> str:

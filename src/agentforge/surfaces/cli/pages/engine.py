@@ -1,13 +1,7 @@
 """What the engine has to say of a task, on pages and for programs."""
 
-from typing import TYPE_CHECKING
-
 from agentforge.app.engine_view import HOST_LOST, EngineView, LostTask
-from agentforge.app.holdups import SLOW_S
 from agentforge.core.reply import Json
-
-if TYPE_CHECKING:
-    from agentforge.engines.temporal.look import PendingActivity
 
 
 def engine_lines(view: EngineView) -> list[str]:
@@ -18,19 +12,6 @@ def engine_lines(view: EngineView) -> list[str]:
         f"engine: temporal, host {view.driven.host or 'not known yet'}",
         *(f"  {line}" for line in view.lines),
     ]
-
-
-def engine_fields(view: EngineView) -> dict[str, Json]:
-    """For a program. What the server was not asked, or did not answer, is null."""
-    waiting = view.look.untaken(SLOW_S) if view.look else None
-    return {
-        "engine": view.driven.engine,
-        "host": view.driven.host or None,
-        "engine_says": [*view.lines],
-        "engine_in_flight": [_flight(each) for each in view.look.flights] if view.look else None,
-        "no_worker_for_s": int(waiting.seconds) if waiting else None,
-        "host_lost": view.lost is not None if view.look else None,
-    }
 
 
 def lost_fields(lost: LostTask) -> dict[str, Json]:
@@ -81,15 +62,3 @@ def lost_page(lost: LostTask) -> str:
             *(f"  {command}\n      {what}" for command, what in ways),
         ]
     )
-
-
-def _flight(flight: "PendingActivity") -> dict[str, Json]:
-    return {
-        "effect": flight.family,
-        "queue": flight.queue,
-        "taken": flight.taken,
-        "for_s": int(flight.seconds),
-        "attempt": flight.attempt,
-        "doing": flight.progress or None,
-        "heard_s_ago": int(flight.heard) if flight.taken else None,
-    }

@@ -131,7 +131,9 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912, 
         case GateJudged():
             return _gate(event, state)
         case HandedIn(run):
-            return f"  {run_name(run)} has submitted a review"
+            own = state.find(run)
+            done = "was heard" if own is not None and own.rules.heard else "has submitted a review"
+            return f"  {run_name(run)} {done}"
         case Reverted(_, tree, reasons):
             return _undone(tree, reasons)
         case LaneRaised(lane, why):
@@ -304,7 +306,7 @@ def doing(state: State) -> str:
 
 
 def reviewer_now(run: Run) -> str:
-    """A reviewer of the panel, and what it does now."""
+    """Somebody beside the worker, and what it does now."""
     return f"{run.name}: {_work_at(run)}"
 
 
@@ -332,6 +334,8 @@ def _entered(event: StageEntered, state: State) -> str:
             else ""
         )
         return f"  the reviewers disagree: arbiter{role} reads {event.stage} and decides{again}"
+    if reader and event.owner == "debater":
+        return f"  {reader} argues{again}"
     if reader:
         return f"  {reader} reads {event.stage}{again}"
     if event.skipped:

@@ -1,7 +1,6 @@
 """The figures of all tasks, for a screen, for programs, and for Prometheus."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from agentforge.app.metrics import FIGURES, Figures, Metrics
 from agentforge.surfaces.cli.pages.words import count, money
@@ -30,22 +29,6 @@ def metrics_page(found: Metrics) -> str:
     if found.by is not None:
         parts.append(_groups(found))
     return "\n\n".join(parts)
-
-
-def metrics_fields(found: Metrics) -> dict[str, Any]:
-    """For a program."""
-    targets = {
-        name: {"is": "under" if figure.under is not None else "over", "value": figure.under or figure.over}
-        for name, figure in FIGURES.items()
-        if figure.under is not None or figure.over is not None
-    }
-    return {
-        "since": found.since or None,
-        "all": dict(found.all),
-        "by": found.by,
-        "groups": [{"name": name, **each} for name, each in found.groups.items()],
-        "targets": targets,
-    }
 
 
 def metrics_prometheus(found: Metrics) -> str:

@@ -17,6 +17,7 @@ def as_markdown(report: ProofReport) -> str:
         _section("Not checked", [plain(line) for line in report.not_checked] or ["nothing was left out"]),
         _section("Assumptions", [plain(line) for line in report.assumptions]),
         _section("Worth a look", [_flag(flag) for flag in report.flags]),
+        _section("Decided in a debate", [line for debate in report.debates for line in _debate(debate)]),
         _section("Reviews", [_review(row) for row in report.reviews]),
         _proof(report),
     ]
@@ -61,6 +62,25 @@ def _flag(flag: dict[str, Any]) -> str:
 def _review(row: dict[str, Any]) -> str:
     said = f": {plain(row['text'])}" if row["text"] else ""
     return f"{plain(str(row['by']))}, {plain(str(row['verdict']))}{said}"
+
+
+def _debate(debate: dict[str, Any]) -> list[str]:
+    """The question, what was chosen and why, what each said, and when it is to be thought over."""
+    if not debate.get("held"):
+        return [f"none was held: {plain(str(debate.get('why') or ''))}"]
+    chosen = plain(str(debate.get("option")), 120)
+    lines = [
+        plain(str(debate.get("objective") or "")),
+        f"**{chosen}**: {plain(str(debate.get('decision') or ''))}",
+        f"why: {plain(str(debate.get('rationale') or ''))}",
+        f"options: {plain('; '.join(str(name) for name in debate.get('options') or []))}",
+    ]
+    lines += [f"{plain(role)}: {plain(str(said))}" for role, said in (debate.get("positions") or {}).items()]
+    lines += [
+        f"to be reconsidered if {plain(str(item.get('condition')))}: {plain(str(item.get('threshold')))}"
+        for item in debate.get("kill_switches") or []
+    ]
+    return lines
 
 
 def _proof(report: ProofReport) -> str:

@@ -74,6 +74,8 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "superseded": report.evidence.get("superseded"),
         "review": report.evidence.get("review"),
         "panels": report.evidence.get("panels"),
+        "debates": report.evidence.get("debates"),
+        "files": {**report.files} or None,
         "named": report.evidence.get("named"),
         "flagged": [*state.flagged],
         "summary": report.summary or None,
@@ -105,6 +107,9 @@ def as_text(report: TaskReport, commands: Sequence[str] | None = None) -> str:
     """The text that a command ends with: result, cost and next commands, unless others are given."""
     state = report.state
     match state.status:
+        case "completed" if report.files:
+            decided = harmless(report.synthesis)
+            parts = [decided, f"Done: {state.task_id}", *_summary(report), _document(report)]
         case "completed" if report.changes_nothing:
             parts = [f"Done: {state.task_id}", *_summary(report), _document(report)]
         case "completed":
@@ -271,6 +276,7 @@ def _document(report: TaskReport) -> str:
         else "  result    cannot be read; `agentforge verify` says why"
     )
     read = "".join(f"\n  review    {line}" for line in _reviews(report.evidence))
+    read += "".join(f"\n  debate    {line}" for line in debate_lines(report.evidence))
     return f"{told}{read}\n  branch    none: the pipeline {report.state.pipeline.name} changes no file"
 
 
@@ -294,6 +300,8 @@ def _after_document(state: State, deliverable: Deliverable | None) -> list[str]:
     read = [command("cat", deliverable.file)] if deliverable else []
     request = " ".join(state.request.split())
     specified = state.artifact_for("requirements") is not None
+    if state.artifact_for("decision") is not None and not specified:  # a question was asked, and answered
+        return [*read, command("agentforge", "inspect", state.task_id)]
     if specified or state.pipeline.extends_to:
         after = built_on(state)
     else:
@@ -339,6 +347,7 @@ def _proof(report: TaskReport) -> str:
         for row in evidence.get("superseded") or []
     ]
     lines += not_judged(report.state.pipeline)
+    lines += [f"debate: {line}" for line in debate_lines(evidence)]
     lines += _reviews(evidence)
     lines += _named(evidence)
     if evidence.get("same_author"):
@@ -421,6 +430,20 @@ def _reviews(evidence: dict[str, Any]) -> list[str]:
             f"review: {review['verdict']}, {count(findings, 'finding')}: "
             f"{brief(str(review.get('summary') or ''), 200)}"
         )
+    return lines
+
+
+def debate_lines(evidence: dict[str, Any]) -> list[str]:
+    """What was argued about and decided, or why nobody argued; a line for each debate."""
+    lines = []
+    for debate in (evidence.get("debates") or {}).values():
+        if not debate.get("held"):
+            lines.append(f"none was held: {brief(str(debate.get('why') or ''), 200)}")
+            continue
+        others = [str(name) for name in debate.get("options") or [] if name != debate.get("option")]
+        over = f", not {', '.join(others)}" if others else ""
+        chosen = brief(f"{debate.get('option')}{over}", 200)
+        lines.append(f"{chosen}: {brief(str(debate.get('decision') or ''), 200)}")
     return lines
 
 

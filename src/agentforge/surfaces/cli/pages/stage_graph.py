@@ -58,6 +58,13 @@ def _facts(stage: Stage) -> Iterator[tuple[str, str]]:
     yield "role", stage.role or "none: computed by the engine"
     yield "makes", ", ".join(dict.fromkeys(product.contract for product in stage.products))
     yield "gates", " → ".join(stage.gates)
+    if stage.debaters:
+        yield (
+            "hears",
+            " + ".join(debater.role for debater in stage.debaters) + ", side by side, before it works",
+        )
+    if stage.undebated:
+        yield "debate", f"none: {stage.undebated}"
     if stage.reviewers:
         yield "read by", " + ".join(reviewer.role for reviewer in stage.reviewers)
         advisory = stage.review_mode == "advisory"

@@ -1,0 +1,195 @@
+"""Who may come in: a person of this machine who has the link, with a page of ours. Everybody else is refused
+before anything is read.
+
+A page of another site can make a browser send requests here, and a name of its own can be made to mean this
+machine. So the host must be a name of the loopback, whoever acts or listens must come from our own page, and
+nothing is told without the cookie, which no other site can make the browser send.
+"""
+
+import hashlib
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+from agentforge.store.layout import Home
+from agentforge.store.user.own_files import locked, read_own, replace_own
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MOST_BYTES = 1_000_000
+"""The largest body that is read: a request, an answer, comments on a version."""
+ENTRANCE = "/enter"
+_LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
+_SAFE = frozenset({"GET", "HEAD"})
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = (
+    (
+        "Content-Security-Policy",
+        _POLICY,
+    ),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+)
+
+
+class Keys:
+    """What opens the door: the word in the link, and the cookie. Both follow from a key in the user's
+    directory, so that a tab stays at home when the server is started again.
+    """
+
+    def __init__(self, key: bytes, port: int) -> None:
+        self.word = hmac.new(key, f"link {port}".encode(), hashlib.sha256).hexdigest()[:40]
+        self.cookie = hmac.new(key, f"cookie {port}".encode(), hashlib.sha256).hexdigest()
+        self.name = f"agentforge_{port}"
+        """Browsers keep cookies by host and not by port: another of our servers must not take it away."""
+
+    @classmethod
+    def of(cls, home: Home, port: int) -> "Keys":
+        """The keys of this user, made at the first time."""
+        return cls(_key(home.path / "dashboard.key"), port)
+
+    def opens(self, header: str) -> bool:
+        """Whether a `Cookie` header holds ours."""
+        try:
+            found = SimpleCookie(header).get(self.name)
+        except CookieError:
+            return False
+        return found is not None and hmac.compare_digest(found.value.encode(), self.cookie.encode())
+
+
+def _key(path: Path) -> bytes:
+    with locked(path):
+        known = read_own(path)
+        if known is None or len(known) < 32:
+            known = secrets.token_bytes(32)
+            replace_own(path, known)
+        return known
+
+
+class Door:
+    """An ASGI application around another one."""
+
+    def __init__(self, inner: Application, keys: Keys) -> None:
+        self._inner, self._keys = inner, keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets a request through, or answers it here."""
+        if scope["type"] == "lifespan":
+            await self._inner(scope, receive, send)
+            return
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        refused = self._refusal(scope, headers)
+        if scope["type"] == "websocket":
+            if refused is not None:
+                await receive()
+                await send({"type": "websocket.close", "code": 1008})
+                return
+            await self._inner(scope, receive, send)
+            return
+        send = _with_headers(send)
+        if refused is not None:
+            await _tell(send, *refused)
+        elif scope["path"] == ENTRANCE:
+            await self._enter(scope, send)
+        else:
+            await self._inner(scope, _bounded(receive), send)
+
+    def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+        """The status and the sentence of a refusal; None for whoever may go on."""
+        if not _LOCAL.fullmatch(headers.get("host", "")):
+            return 421, "This server answers only to a name of this machine, such as 127.0.0.1."
+        if scope["path"] == ENTRANCE or (scope["type"] == "http" and not scope["path"].startswith("/api")):
+            return None  # the page itself holds nothing; without a cookie it says how to come in
+        socket = scope["type"] == "websocket"
+        acts = socket or scope["method"] not in _SAFE
+        origin = headers.get("origin")
+        ours = origin is not None and _same(origin, headers["host"])
+        if (origin is not None and not ours) or (acts and not ours):
+            return 403, "Only the page of this server may do that."
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return 403, "Only the page of this server may ask."
+        if not self._keys.opens(headers.get("cookie", "")):
+            return 401, "Open the link that `agentforge dashboard` printed."
+        return _body_refusal(headers) if acts and not socket else None
+
+    async def _enter(self, scope: Scope, send: Send) -> None:
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if not hmac.compare_digest(given.encode(), self._keys.word.encode()):
+            await _tell(send, 403, "This link is not the one that `agentforge dashboard` printed.")
+            return
+        cookie = f"{self._keys.name}={self._keys.cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000"
+        headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _same(origin: str, host: str) -> bool:
+    return origin.lower() == f"http://{host.lower()}"
+
+
+def _body_refusal(headers: dict[str, str]) -> tuple[int, str] | None:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        return 415, "Send JSON."
+    length = headers.get("content-length", "0")
+    if not length.isascii() or not length.isdecimal() or int(length) > MOST_BYTES:
+        return 413, f"That is more than {MOST_BYTES:,} bytes."
+    return None
+
+
+def _bounded(receive: Receive) -> Receive:
+    """A body without a length is cut off, too: what came is then no JSON, and is refused as such."""
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        if message["type"] == "http.request":
+            seen += len(message.get("body", b""))
+            if seen > MOST_BYTES:
+                return {"type": "http.request", "body": b"", "more_body": False}
+        return message
+
+    return counted
+
+
+def _with_headers(send: Send) -> Send:
+    async def decorated(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given: Iterable[tuple[bytes, bytes]] = message.get("headers", ())
+            known = {name.lower() for name, _ in given}
+            ours = [(name.lower().encode(), value.encode()) for name, value in _HEADERS]
+            message["headers"] = [*given, *(each for each in ours if each[0] not in known)]
+        await send(message)
+
+    return decorated
+
+
+async def _tell(send: Send, status: int, sentence: str) -> None:
+    body = json.dumps({"error": {"code": "policy", "message": sentence, "next": None}}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"cache-control", b"no-store"),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,137 @@
+"""What the server knows of tasks: the rows of the user's index, and a few tasks that are kept open."""
+
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from agentforge.app.task_list import list_all_tasks, summaries_of
+from agentforge.app.tasks import OpenTask
+from agentforge.core.errors import UsageError, UserError
+from agentforge.store.layout import Home, ProjectFiles
+from agentforge.store.site import Site
+from agentforge.store.user.index import TaskRow, fresh_row
+
+Key = tuple[str, str]
+"""The repository's path and the name of the task."""
+_OPEN_TASKS = 32
+_FRESH_S = 0.25
+"""For how long a list of rows counts as new, where no event says otherwise."""
+
+
+class NoSuchTask(UsageError):
+    """Nothing of that name is known here."""
+
+
+class Reader:
+    """Reads tasks for many who ask at once. It holds nothing that is not on disk."""
+
+    def __init__(self, home: Home, here: Path) -> None:
+        self.home = home
+        self._here = tuple(_top_of(here))
+        self._rows: list[TaskRow] = []
+        self._read_at = -1.0
+        self._lock = threading.Lock()
+        self._open: OrderedDict[Key, tuple[OpenTask, threading.Lock]] = OrderedDict()
+
+    def rows(self) -> list[TaskRow]:
+        """Every task of this user, newest first."""
+        if time.monotonic() - self._read_at > _FRESH_S:
+            self.forget_rows()
+        return self.rows_if_changed()
+
+    def rows_if_changed(self) -> list[TaskRow]:
+        """The same as they were read last, unless somebody knows that something has changed since."""
+        with self._lock:
+            if self._read_at < 0:
+                self._rows = list_all_tasks(self.home, also=self._here)
+                self._read_at = time.monotonic()
+            return self._rows
+
+    def forget_rows(self) -> None:
+        """Something has changed: the next list is read anew."""
+        self._read_at = -1.0
+
+    def find(self, task_id: str, repo: str | None) -> Key:
+        """The one task that a name means; of a name that several repositories use, the one of `repo`."""
+        found = [row.repo for row in self.rows() if row.task_id == task_id and repo in (None, row.repo)]
+        if not found:
+            raise NoSuchTask(f"No task here is called {task_id!r}.", "`agentforge status --all` lists them.")
+        if len(found) > 1:
+            places = ", ".join(found)
+            raise UsageError(
+                f"{task_id} is a task of {len(found)} repositories: {places}.", "Name one as repo."
+            )
+        return found[0], task_id
+
+    @contextmanager
+    def reading(self, task_id: str, repo: str | None = None) -> Iterator[OpenTask]:
+        """The task as of now, for one reader at a time. Only to look at: who changes it opens it anew."""
+        with self.opened(self.find(task_id, repo)) as task:
+            yield task
+
+    @contextmanager
+    def opened(self, key: Key) -> Iterator[OpenTask]:
+        """The same for a task that was found."""
+        task, lock = self._opened(key)
+        with lock:
+            try:
+                task.refresh()
+            except (OSError, UserError):
+                with self._lock:
+                    self._open.pop(key, None)
+                raise
+            yield task
+
+    def open_anew(self, task_id: str, repo: str | None = None) -> OpenTask:
+        """The task, for somebody who acts on it: everything about it and its repository is checked again."""
+        path, name = self.find(task_id, repo)
+        site = Site.open(Path(path))
+        return OpenTask.open(site, site.find(name))
+
+    def fresh_row(self, key: Key) -> TaskRow:
+        """The row of one task, as fresh as its journal."""
+        with self.opened(key) as task:
+            return fresh_row(key[0], task.journal)
+
+    def summaries(self, rows: Sequence[TaskRow]) -> list[dict[str, Any]]:
+        """Tasks as every surface shows them."""
+        return summaries_of(self.home, rows)
+
+    def repositories(self) -> list[str]:
+        """Where a task can be started: where there are tasks, what is registered, and where the server is."""
+        from agentforge.store.user.repositories import place, read_repositories
+
+        found = {row.repo for row in self.rows()}
+        with suppress(UserError):  # whoever names one is told
+            found |= {str(place(each)) for each in read_repositories(self.home)}
+        found |= {str(path) for path in self._here}
+        return sorted(path for path in found if Path(path).is_dir())
+
+    def _opened(self, key: Key) -> tuple[OpenTask, threading.Lock]:
+        with self._lock:
+            found = self._open.get(key)
+            if found is not None:
+                self._open.move_to_end(key)
+                return found
+        site = Site.open(Path(key[0]))
+        task = OpenTask.open(site, ProjectFiles(Path(key[0])).task(key[1]))
+        with self._lock:
+            found = self._open.setdefault(key, (task, threading.Lock()))
+            while len(self._open) > _OPEN_TASKS:
+                self._open.popitem(last=False)
+        return found
+
+
+def counts(rows: Sequence[TaskRow]) -> dict[str, int]:
+    """How many tasks there are of each state."""
+    return dict(sorted(Counter(row.word for row in rows).items()))
+
+
+def _top_of(here: Path) -> Iterator[Path]:
+    """The repository around a directory, if there is one."""
+    with suppress(UserError):
+        yield Site.open(here).project.top

@@ -1,0 +1,49 @@
+"""Files that are not what they seem: reading them for a context ends in their text or in nothing."""
+
+import os
+import threading
+from pathlib import Path
+
+from agentforge.activities.surroundings import shown_text
+from agentforge.tools.base import ToolResult, Workbench
+from agentforge.tools.bridge import TOOLS
+from agentforge.tools.look.source import MAX_BYTES
+
+
+def test_a_file_of_two_gigabytes_is_not_read_and_said_in_one_line(tmp_path: Path) -> None:
+    with (tmp_path / "big.py").open("wb") as file:
+        file.truncate(2 << 30)
+    assert shown_text(tmp_path, "big.py") is None
+    bench = Workbench(tmp_path, lambda _ids: ToolResult(ok=True, text=""))
+    said = TOOLS["read_file"].call({"path": "big.py"}, bench).text
+    assert said == "`big.py` has 2,147,483,648 bytes: too large to read here."
+
+
+def test_links_that_go_around_and_what_is_no_file_are_nothing(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("one")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("one", "two", "one/a.py", "folder", "pipe", "missing", "missing/a.py", "x" * 5000):
+        assert shown_text(tmp_path, path) is None, path
+
+
+def test_a_file_that_changes_while_it_is_read_is_one_text_or_none(tmp_path: Path) -> None:
+    place = tmp_path / "a.py"
+    place.write_text("x = 1\n")
+    over = threading.Event()
+
+    def rewrite() -> None:
+        while not over.is_set():
+            place.write_bytes(b"y = 2\n" * 50_000)
+            place.unlink()
+            place.write_bytes(b"x = 1\n")
+
+    thread = threading.Thread(target=rewrite)
+    thread.start()
+    try:
+        found = [shown_text(tmp_path, "a.py") for _ in range(200)]
+    finally:
+        over.set()
+        thread.join()
+    assert all(text is None or len(text) <= MAX_BYTES for text in found)

@@ -1,0 +1,129 @@
+"""A dashboard that really listens, in a thread of this process; and a browser's view of it without a browser."""
+
+import contextlib
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from websockets.sync.client import connect
+
+from agentforge.store.layout import Home
+from agentforge.store.site import home_path
+from agentforge.surfaces.dashboard.serve import Dashboard, open_dashboard
+
+
+class Answer(NamedTuple):
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def data(self) -> Any:  # noqa: ANN401 - whatever the server says
+        return json.loads(self.body)
+
+
+@dataclass
+class Visitor:
+    """Somebody with a link."""
+
+    link: str
+    cookie: str = ""
+    extra: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        return urlsplit(self.link).netloc
+
+    @property
+    def origin(self) -> str:
+        return f"http://{self.address}"
+
+    def enter(self) -> "Visitor":
+        """Opens the link and keeps the cookie."""
+        parts = urlsplit(self.link)
+        came = self.ask("GET", f"{parts.path}?{parts.query}")
+        assert came.status == 303, came
+        self.cookie = came.headers["set-cookie"].partition(";")[0]
+        return self
+
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """One request, with the headers that a page of this server would send unless they are given."""
+        sent = {"Host": self.address, **self.extra}
+        if self.cookie:
+            sent["Cookie"] = self.cookie
+        if method not in ("GET", "HEAD"):
+            sent |= {"Origin": self.origin, "Content-Type": "application/json"}
+        sent |= headers or {}
+        host, _, port = self.address.partition(":")
+        connection = http.client.HTTPConnection(host, int(port), timeout=60)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in sent.items():
+                if value:
+                    connection.putheader(name, value)
+            if body is not None and "Content-Length" not in sent and "Transfer-Encoding" not in sent:
+                connection.putheader("Content-Length", str(len(body)))
+            connection.endheaders()
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                if body:
+                    connection.send(body)
+            answer = connection.getresponse()
+            found = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, found, answer.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str) -> Any:  # noqa: ANN401 - whatever the server says
+        came = self.ask("GET", path)
+        assert came.status == 200, came
+        return came.data
+
+    def post(self, path: str, **said: Any) -> Answer:  # noqa: ANN401 - whatever is said
+        return self.ask("POST", path, json.dumps(said).encode())
+
+    def listen(self, path: str, **headers: str) -> connect:
+        """A socket, as a page of this server would open it."""
+        origin = headers.pop("Origin", self.origin)
+        more = {"Cookie": self.cookie, **headers}
+        return connect(
+            f"ws://{self.address}{path}",
+            origin=origin or None,  # type: ignore[arg-type]  # any text, for who wants to be refused
+            additional_headers={name: value for name, value in more.items() if value},
+            compression=None,
+            open_timeout=20,
+            proxy=None,
+        )
+
+
+@contextlib.contextmanager
+def dashboard(here: Path) -> Iterator[Visitor]:
+    """A running server of the home of this test, for somebody who has not come in yet."""
+    made = open_dashboard(Home(home_path()), here, 0)
+    with running(made):
+        yield Visitor(made.link)
+
+
+@contextlib.contextmanager
+def running(made: Dashboard) -> Iterator[None]:
+    """The server, until the end of the block."""
+    thread = threading.Thread(target=made.run)
+    thread.start()
+    try:
+        deadline = time.monotonic() + 30
+        while not made.server.started and time.monotonic() < deadline:
+            time.sleep(0.01)
+        yield
+    finally:
+        made.server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive()

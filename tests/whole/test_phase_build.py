@@ -1,0 +1,147 @@
+"""The plan of a workflow, built by our own pipelines through the installed command, and what it proves."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentforge.catalog.phases import PHASES
+from agentforge.phases import advance
+from tests.phases.desk import Desk, argue, fill
+from tests.whole.checkouts import ADDED, EDITED, FIX, PAPERS, PROJECT, Person, make_repository, review
+from tests.whole.debates import OPTIONS, argued, decided
+
+PLAN = "docs/forge/phases/plan.md"
+SECOND = "tests/test_triple.py"
+
+
+@pytest.fixture
+def person(tmp_path: Path, agentforge_home: Path) -> Person:
+    return Person(make_repository(tmp_path / "checkout", PROJECT), tmp_path / "script.yaml")
+
+
+def _ready_to_build() -> dict[str, str]:
+    """A workflow whose phases before `build` are over."""
+    desk = Desk()
+    desk.do(lambda tree: advance.start(tree, "Numbers that grow"))
+    for phase in PHASES[1 : PHASES.index("build")]:
+        desk.do(advance.resume)
+        fill(desk.files, phase)
+        if phase == "plan":
+            desk.files[PLAN] = desk.files[PLAN].replace("The token expires", "triple triples its number")
+        done = desk.do(advance.resume)
+        if done.action == "planned_debate":
+            argue(desk.files, done.state.debate_id)
+            done = desk.do(advance.resume)
+        assert done.action == "completed", done.waiting
+    return desk.files
+
+
+def _second() -> dict[str, Any]:
+    """What the model says for the second item, which begins where the first one ended."""
+    papers = {
+        **PAPERS,
+        "specification": {
+            **PAPERS["specification"],
+            "title": "triple triples",
+            "description": "triple returns three times its argument",
+            "requirements": [
+                {
+                    "id": "REQ-001",
+                    "description": "three times the argument",
+                    "acceptance_criteria": ["triple(2) is 6"],
+                }
+            ],
+        },
+        "test_suite": {
+            "test_files": [
+                {"path": SECOND, "tests": [{"name": "test_two_becomes_six", "requirement_ref": "REQ-001"}]}
+            ]
+        },
+        "implementation": {"summary": "triple is double and one more"},
+    }
+    test = "from calc import triple\n\n\ndef test_two_becomes_six() -> None:\n    assert triple(2) == 6\n"
+    old = "    return number * 2\n"
+    new = f'{old}\n\ndef triple(number: int) -> int:\n    """Three times the number."""\n    return double(number) + number\n'
+    actions = [
+        {"name": "create_file", "args": {"path": SECOND, "content": test}},
+        {"name": "edit_file", "args": {"path": EDITED, "old": old, "new": new}},
+    ]
+    return {"stage": "patch", "reply": {"actions": actions, "artifacts": papers, "signal": "success"}}
+
+
+def _first_by_hand(person: Person) -> None:
+    """A person builds the first item on a branch of their own, and notes it."""
+    person.git("checkout", "-q", "-b", "feat/one")
+    code = PROJECT[EDITED].replace("return number", "return number * 2")
+    person.write({EDITED: code, ADDED: FIX[0]["args"]["content"]})
+    person.commit_all()
+    person.git("checkout", "-q", "-")
+    person.write(_ready_to_build())
+    assert person.run("phase", "continue").code == 0
+    log = person.checkout / "docs/forge/phases/build.md"
+    rule = "|------|------|--------|--------|----------|\n"
+    row = f"| P1 | by hand | feat/one | done | {ADDED} |\n"
+    log.write_text(log.read_text().replace(rule, rule + row))
+
+
+def test_each_item_is_built_on_the_branch_of_the_one_before_and_its_proof_is_the_evidence(
+    person: Person,
+) -> None:
+    _first_by_hand(person)
+    head = person.git("rev-parse", "HEAD")
+    build = ("phase", "build", PLAN, "--lane", "hotfix", "--model", f"scripted:{person.script}", "--yes")
+    person.scripted(_second())
+    stopped = person.run(*build, "--budget", "1", "--sandbox", "auto")
+    assert stopped.code == 1, stopped.said
+    log = person.checkout / "docs/forge/phases/build.md"
+    assert "| P1 | by hand | feat/one | done |" in log.read_text()
+    assert "| failed |" in log.read_text()  # nobody reviewed it
+
+    person.scripted(_second(), review())
+    done = person.run(*build, "--json")
+    assert done.code == 0, done.said
+    found = done.data
+    assert [item["status"] for item in found["items"]] == ["done", "delivered"]
+    assert "1 requirement proved, seal " in found["items"][1]["evidence"]
+    assert found["action"] == "completed"
+    person.git("merge-base", "--is-ancestor", "feat/one", found["items"][1]["branch"])
+    assert len(list((person.checkout / ".agentforge/tasks").iterdir())) == 1  # it went on with the one it had
+
+    validated = person.run("phase", "validate", "--json")
+    assert validated.code == 0, validated.said
+    assert validated.data["action"] == "completed"
+    report = (person.checkout / "docs/forge/validation-report.md").read_text()
+    assert f"{SECOND}::test_two_becomes_six (error before, passed after)" in report
+    assert "| by hand |" in report
+    assert "test_two_becomes_six" in (person.checkout / "docs/forge/knowledge/traceability.md").read_text()
+    assert person.git("rev-parse", "HEAD") == head
+
+
+def test_our_own_models_argue_and_the_gate_judges_what_they_wrote(person: Person) -> None:
+    desk = Desk()
+    desk.do(lambda tree: advance.start(tree, "Sessions"))
+    desk.do(advance.resume)
+    fill(desk.files, "brainstorm")
+    options = "docs/forge/brainstorm-options.md"
+    for number, name in enumerate(OPTIONS):
+        old = ("JWT with refresh tokens", "Server sessions", "External provider")[number]
+        desk.files[options] = desk.files[options].replace(old, name)
+    debate_id = desk.do(advance.resume).state.debate_id
+    person.write(desk.files)
+    person.scripted(*argued(), decided())
+    done = person.run("phase", "debate", "--run", "--model", f"scripted:{person.script}", "--json")
+    assert done.code == 0, done.said
+    assert done.data["option"] == "Postgres"
+    folder = person.checkout / "docs/forge/debate" / debate_id
+    assert {path.name for path in folder.iterdir()} == {
+        "debate-plan.md",
+        "advocate.md",
+        "skeptic.md",
+        "operator.md",
+        "synthesis.md",
+    }
+    again = person.run("phase", "debate", "--run", "--model", "scripted:nowhere.yaml", "--json")
+    assert again.code == 0, again.said  # it is over: nobody is asked
+    assert person.run("phase", "continue").code == 0
+    assert "### D1: Postgres" in (person.checkout / "docs/forge/knowledge/decisions.md").read_text()
