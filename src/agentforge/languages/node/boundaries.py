@@ -1,7 +1,7 @@
-"""What a project's own tools are told about who may import whom: dependency-cruiser, eslint-plugin-boundaries.
+"""Who may import whom, as a project tells its own tools: dependency-cruiser, eslint-plugin-boundaries.
 
-Only what stands in JSON is read: settings that are programs would have to be run. Of patterns, those that name
-a folder or a file; a rule that says more is left to the tool itself.
+Only what stands in JSON is read: settings that are programs would have to be run. Of patterns, those that
+name a folder or a file; a rule that says more is left to the tool itself.
 """
 
 import json
