@@ -108,7 +108,7 @@ def released(name: str, version: str, cache: Path) -> dict[str, str]:
     ]
     archive = known[0] if known else None
     if archive is None:
-        words = ("pip", "download", "-q", "--no-deps", "--no-build-isolation", "--no-binary", ":all:")
+        words = ("pip", "download", "-q", "--no-deps", "--no-binary", ":all:")
         subprocess.run(
             [sys.executable, "-m", *words, "-d", str(cache), f"{name}=={version}"],
             check=True,

@@ -30,6 +30,7 @@ FLAT = 1.5
 STEP_MS = 3.0
 FULL_STEP_MS = 8.0
 REPLAY_S = 2.0
+ONE_MORE_MS = 5.0
 SLOWER = 1.05
 CONTEXT_CAP = 16_000
 WALL_MS = 15.0
@@ -151,6 +152,7 @@ def _replay(replay: Replay) -> Iterator[Row]:
     name = f"{replay.steps:,} steps, {replay.lines:,} lines, {replay.size / 1e6:.1f} MB"
     yield Row(name, "all", replay.seconds, "s", REPLAY_S)
     yield Row(name, "per line", replay.ms_per_line, "ms")
+    yield Row(name, "one more line, and its summary", replay.one_more_ms, "ms", ONE_MORE_MS)
     yield Row(name, "memory at its peak", replay.peak_kib / 1024, "MiB")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from agentforge.system import strict_yaml
 
 HERE = Path(__file__).parent
+_ARCHIVE = "*.t*gz"
 
 
 def cache() -> Path:
@@ -23,32 +24,41 @@ def cache() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A source distribution of the package index, by hash."""
+    """A source distribution of a package index, by hash."""
 
     package: str
     version: str
     sha256: str
+    index: str = "pypi"
+    """Or `npm`."""
 
     def fetch(self) -> Path:
         """The archive, downloaded once and held against its hash."""
         folder = cache() / "archives" / f"{self.package}-{self.version}"
-        place = next(iter(folder.glob("*.tar.gz")), None)
+        place = next(iter(folder.glob(_ARCHIVE)), None)
         if place is None:
             folder.mkdir(parents=True, exist_ok=True)
-            words = ("download", "-q", "--no-deps", "--no-binary", self.package, "-d", str(folder))
-            done = subprocess.run(
-                [sys.executable, "-m", "pip", *words, f"{self.package}=={self.version}"],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            place = next(iter(folder.glob("*.tar.gz")), None)
+            done = subprocess.run(self._download(folder), capture_output=True, text=True, check=False)
+            place = next(iter(folder.glob(_ARCHIVE)), None)
             if place is None:
                 raise SystemExit(f"{self.package} {self.version} cannot be downloaded: {done.stderr[-500:]}")
         found = hashlib.sha256(place.read_bytes()).hexdigest()
         if found != self.sha256:
             raise SystemExit(f"{place} is not the release that was pinned: its hash is {found}.")
         return place
+
+    def _download(self, folder: Path) -> list[str]:
+        if self.index == "npm":
+            return [
+                "npm",
+                "pack",
+                "--silent",
+                "--pack-destination",
+                str(folder),
+                f"{self.package}@{self.version}",
+            ]
+        words = ("download", "-q", "--no-deps", "--no-binary", self.package, "-d", str(folder))
+        return [sys.executable, "-m", "pip", *words, f"{self.package}=={self.version}"]
 
     def unpack(self, into: Path) -> Path:
         """The released files in a directory of their own."""
@@ -99,14 +109,15 @@ def read_cases(path: Path = HERE / "cases.yaml") -> tuple[Case, ...]:
 
 def _case(row: dict[str, Any]) -> Case:
     package = row["package"]
-    known = {field.name for field in fields(Case)} | {"package"}
+    index = row.get("index", "pypi")
+    known = {field.name for field in fields(Case)} | {"package", "index"}
     if unknown := sorted(set(row) - known):
         raise SystemExit(f"cases.yaml: {row['name']}: unknown key {unknown[0]}")
     return Case(
         name=row["name"],
         request=" ".join(row["request"].split()),
-        base=Release(package, *map(str, row["base"])),
-        after=Release(package, *map(str, row["after"])),
+        base=_release(package, row["base"], index),
+        after=_release(package, row["after"], index),
         named=row["named"],
         places=tuple(row["places"]),
         hidden=tuple(row["hidden"]),
@@ -114,3 +125,8 @@ def _case(row: dict[str, Any]) -> Case:
         lane=row.get("lane", ""),
         answers=tuple(row.get("answers", ())),
     )
+
+
+def _release(package: str, pinned: list[Any], index: str) -> Release:
+    version, sha256 = map(str, pinned)
+    return Release(package, version, sha256, index)

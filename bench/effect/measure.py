@@ -1,5 +1,6 @@
 """What a played request took, read from its journal and its pack; and whether the next release's tests pass."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -166,7 +167,32 @@ def hidden_tests(case: Case, stage: Stage) -> tuple[int, int]:
     after = case.after.unpack(stage.root / "after")
     shutil.rmtree(place / case.tests)
     shutil.copytree(after / case.tests, place / case.tests)
-    return run_tests(stage, place, case.hidden)
+    return (
+        run_mocha(stage, place, case.hidden)
+        if case.base.index == "npm"
+        else run_tests(stage, place, case.hidden)
+    )
+
+
+def run_mocha(stage: Stage, place: Path, words: Sequence[str]) -> tuple[int, int]:
+    """The same for a package of npm that is tested by mocha: `words` are what its command is given."""
+    subprocess.run(
+        ["npm", "install", "--silent", "--ignore-scripts"],
+        cwd=place,
+        env=stage.environ,
+        capture_output=True,
+        check=False,
+    )
+    done = subprocess.run(
+        ["node_modules/.bin/mocha", "--reporter", "json", *words],
+        cwd=place,
+        env=stage.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    counts = json.loads(done.stdout[done.stdout.index("{") :])["stats"] if "{" in done.stdout else {}
+    return counts.get("passes", 0), max(counts.get("tests", 0), 1)
 
 
 def run_tests(stage: Stage, place: Path, tests: Sequence[str]) -> tuple[int, int]:

@@ -25,8 +25,7 @@ NOTES = f"""\
 `shown`: the right file and symbol are in the first context. `cache`: what a provider's cache can reuse of the input. `older`: replies that
 answered an older context and still fit; `renewed`: replies that were recorded again, ever. Tokens are counted by context/tokens.py, tools too.
 Goals: {NAMED_CALLS} calls and {NAMED_INPUT:,} input tokens where one place is named, {OTHER_CALLS} and {OTHER_INPUT:,} otherwise, {FULL_CALLS}
-calls in the lane full; shown in {FIRST_SHARE:.0%} of the first contexts, within {FIRST_TOKENS:,} tokens. None of the requests is of npm: there is
-no test runner for JavaScript behind the languages port yet."""
+calls in the lane full; shown in {FIRST_SHARE:.0%} of the first contexts, within {FIRST_TOKENS:,} tokens."""
 
 
 def main(names: Sequence[str]) -> int:

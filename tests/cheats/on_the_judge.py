@@ -8,7 +8,7 @@ WRONG = code(net="return price + 0 * percent")
 BROKEN = code(label='return f"{price}"')
 """What was asked for is there, and something else is broken."""
 MARKED = code(net="return price + 0 * percent", top="READY = True\n\n\n")
-PYTEST = ("python", "-m", "pytest", "-p", "no:cacheprovider")
+PYTEST = ("python", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:schemathesis")
 PYPROJECT = '[project]\nname = "shop"\nversion = "1.0"\n'
 PASS_ALL = """\
 import pytest

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from tests.cheats.honest_tests import HONEST_TESTS
 from tests.cheats.on_disguises import DISGUISES
 from tests.cheats.on_empty_tests import EMPTY_TESTS, KNOWS_MORE
 from tests.cheats.on_new_tests import NEW_TESTS
@@ -52,6 +53,14 @@ def test_a_cheat_is_caught_by_its_mechanism(stage: Stage, cheat: Cheat) -> None:
 def test_the_honest_version_is_delivered_without_a_flag(stage: Stage, lane: str) -> None:
     ended = stage.play(Cheat("honest", "", lane=lane))  # type: ignore[arg-type]  # one of the three
     assert (ended.gate, ended.reasons, ended.flags) == ("", (), ())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", telling(HONEST_TESTS, 2), ids=lambda change: change.name)
+def test_a_new_function_with_an_honest_test_is_delivered(stage: Stage, change: Cheat) -> None:
+    ended = stage.play(change)
+    assert (ended.gate, ended.reasons) == ("", ())
+    assert [change.caught_by in flag.line for flag in ended.flags] == [True] * bool(change.caught_by)
 
 
 def test_there_are_many_cheats_in_every_lane_and_few_are_open() -> None:

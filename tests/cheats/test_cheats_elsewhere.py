@@ -33,7 +33,7 @@ TOLD = (
 )
 KNOWN = {cheat.name: cheat for cheat in (*JUDGE, *OLD_TESTS, *NEW_TESTS, *REST, *WAYS)}
 PLAYED = [KNOWN[name] for name in TOLD]
-PLAIN = ("python", "-m", "pytest", "-p", "no:cacheprovider")
+PLAIN = ("python", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:schemathesis")
 WAYS_TO_RUN = {
     "plain": PLAIN,
     "with workers": (*PLAIN, "-n", "auto"),

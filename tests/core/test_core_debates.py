@@ -21,7 +21,7 @@ from tests.core.panels import (
     send_as,
     sitting,
 )
-from tests.core.scenes import DEBATE, DEBATED, Played, judge, submit
+from tests.core.scenes import DEBATE, DEBATED, RISING, Played, begun, judge, submit
 
 THREE = ["advocate", "skeptic", "operator"]
 
@@ -205,3 +205,29 @@ def test_resumed_after_an_abort_the_debate_goes_on_where_it_was() -> None:
     assert task.why == "everybody is heard: the work begins"
     submit(task)
     assert task.owes() == ["Judge"]
+
+
+def test_a_debated_lane_rises_and_does_not_argue_again() -> None:
+    line = replace(RISING, stages=(DEBATE, *RISING.stages))
+    task = begun(line)
+    read_all(task)
+    for stage in ("debate", "frame", "red"):
+        assert task.run.stage == stage
+        submit(task)
+        while task.run.point == "judge":
+            judge(task)
+        commit(task)
+    submit(task)
+    while task.run.point == "judge":
+        judge(task)
+    commit(task, files=9)  # more than the small lane carries
+    assert task.state.pipeline.lane == "full"
+    assert task.run.stage == "refactor"
+    assert len([event for event in task.told(StageEntered) if event.owner == "debater"]) == 3
+
+
+def test_those_who_share_a_tier_take_turns_with_its_models() -> None:
+    task = _argued()
+    turns = {name: task.state.seen_by(child_id(WORKER, name)).turn for name in THREE}
+    assert turns == {"advocate": 1, "skeptic": 0, "operator": 2}  # who decides asks `generation` here, too
+    assert task.state.seen_by(WORKER).turn == 0

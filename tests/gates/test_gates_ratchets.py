@@ -19,6 +19,13 @@ def test_only_what_is_over_the_limit_and_worse_is_named() -> None:
     assert len(worse_complexity({}, {"f": 3}, limit=2)) == 1
 
 
+def test_what_was_too_complex_before_may_grow_by_a_guard_unless_the_project_sets_a_limit() -> None:
+    assert worse_complexity({"f": 28}, {"f": 30}) == []
+    assert len(worse_complexity({"f": 28}, {"f": 31})) == 1
+    assert len(worse_complexity({"f": 10}, {"f": 11})) == 1
+    assert len(worse_complexity({"f": 28}, {"f": 29}, limit=10)) == 1
+
+
 def test_a_function_that_moved_or_was_renamed_is_not_new() -> None:
     assert worse_complexity({"a: f": 14}, {"b: g": 14}) == []
     assert worse_complexity({"a: f": 14}, {"b: g": 13}) == []

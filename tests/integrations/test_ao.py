@@ -376,6 +376,10 @@ def test_what_an_ended_session_had_committed_comes_home_from_its_branch(tmp_path
     (tmp_path / "s/dm-2.json").write_text(
         json.dumps({"worktree": str(tmp_path / "gone"), "branch": "session/dm-2"})
     )
+    (tmp_path / "s/archive").mkdir()
+    for number in range(60):
+        (tmp_path / f"s/archive/dm-{number}_2026").write_text(f"worktree=/gone\nbranch=no such/{number}\n")
+    (tmp_path / "s/dm-3.json").write_text(json.dumps({"branch": "--help\nHEAD:readme"}))
     assert [each.name for each in fetch_files(home, environment, ROLES)] == ["advocate.md"]
     assert (home / "advocate.md").read_text() == "for it\n"
 

@@ -106,6 +106,11 @@ def test_what_is_not_there_yet_is_compile_red_only_if_it_was_promised(
         ("vitest run --coverage", ("vitest", "run")),
         ("npm run lint && jest --ci", ("jest",)),
         ("cross-env NODE_ENV=test c8 mocha test/unit", ("mocha", "test/unit")),
+        ("mocha -u tdd --reporter spec && standard index.js", ("mocha", "-u", "tdd")),
+        (
+            "mocha -r ts-node/register -t 5000 --recursive test",
+            ("mocha", "-r", "ts-node/register", "--recursive", "test"),
+        ),
         ("node --test", ("node", "--test")),
         (
             "node --import tsx --test --test-reporter spec 'test/**/*.test.ts'",

@@ -13,8 +13,7 @@ from agentforge.languages.python.coverage import measure, statements
 from agentforge.languages.values import CoverageRun, Environment
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.walls.none import NoSandbox
-
-QUICK = ("python", "-m", "pytest", "-p", "no:anyio", "-p", "no:hypothesispytest", "-p", "no:timeout")
+from tests.languages.test_python_testrun import WITH_XDIST as QUICK
 
 CODE = '''\
 """What it is for."""

@@ -22,7 +22,8 @@ from tests.depth import SOAK, telling
 Run = Callable[..., TestRun]
 
 # Plugins of our own development environment that these projects do not use: half of the time of a run.
-WITH_XDIST = ("python", "-m", "pytest", "-p", "no:anyio", "-p", "no:hypothesispytest", "-p", "no:timeout")
+PLUGINS = ("anyio", "hypothesispytest", "schemathesis", "timeout")
+WITH_XDIST = ("python", "-m", "pytest", *(word for name in PLUGINS for word in ("-p", f"no:{name}")))
 QUICK = (*WITH_XDIST, "-p", "no:xdist", "-p", "no:xdist.looponfail")
 
 

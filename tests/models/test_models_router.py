@@ -90,6 +90,23 @@ class World:
         return picked.spec, picked.tier, "ok"
 
 
+def test_those_who_should_be_different_models_are_where_the_tier_has_several() -> None:
+    world = World({"generation": ["openai:a", "openai:b"], "reasoning": ["openai:c"]})
+
+    def picked(tier: str, turn: int) -> str:
+        return world.router.pick(replace(request(tier=tier), turn=turn), 1000).spec
+
+    assert [picked("generation", turn) for turn in range(3)] == ["openai:a", "openai:b", "openai:a"]
+    assert [picked("reasoning", turn) for turn in range(2)] == ["openai:c", "openai:c"]
+    down = World({"generation": ["openai:a", "openai:b"]})
+    down.fails("openai:b", "server")
+    second = replace(request(tier="generation"), turn=1)
+    for _ in range(2):  # what is down is passed over, whoever's turn it is
+        with pytest.raises(ModelTrouble):
+            down.router.pick(second, 1000).model.ask(second)
+    assert down.router.pick(second, 1000).spec == "openai:a"
+
+
 def test_the_first_of_the_tier_is_asked_and_nothing_needs_saying() -> None:
     world = World({"generation": ["openai:a", "openai:b"]})
     picked = world.router.pick(request(), 10)

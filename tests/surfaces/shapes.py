@@ -141,6 +141,7 @@ ELSEWHERE = frozenset(
             "review",
             "document",
             *("research", "write", "analyse", "curate", "sources add", "sources list"),
+            "debate",
             "fix",
             "resolve",
             "approve",
@@ -149,6 +150,14 @@ ELSEWHERE = frozenset(
             "abort",
             "merge",
             "discard",
+        ),
+        *(f"plugin {word}" for word in ("install", "uninstall")),
+        *(
+            f"phase {word}"
+            for word in (
+                *("start", "brainstorm", "research", "design", "plan", "test", "build", "validate", "review"),
+                *("learn", "continue", "status", "save", "debate", "check"),
+            )
         ),
         *(
             "repo add",

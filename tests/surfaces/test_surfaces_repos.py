@@ -103,6 +103,7 @@ def beside(scene: Scene, name: str, branch: str = "main") -> Scene:
     return other
 
 
+@pytest.mark.slow
 def test_tasks_run_in_several_repositories_at_once_from_any_directory(scene: Scene) -> None:
     data, gateway = beside(scene, "data", "develop"), beside(scene, "gateway")
     elsewhere = replace(scene, top=scene.top.parent)

@@ -52,6 +52,7 @@ def test_what_is_no_request_is_answered_with_one_that_works(scene: Scene, case: 
     assert ended.stderr.decode().startswith(f"error: {sentence}")
 
 
+@pytest.mark.slow
 @every("given", (b" \n\n", b"\xff\xfe\x00", b"x" * 300_000, b"a\0b", b"one more word " * 9000))
 def test_what_comes_by_a_pipe_must_be_a_text_that_says_something(scene: Scene, given: bytes) -> None:
     ended = started(scene, "start", "-", "--model", "openai:x", given=given)
@@ -70,6 +71,7 @@ def test_a_request_of_several_paragraphs_comes_from_a_file_or_a_pipe_whole(scene
         assert scene.data("status")[0]["request"] == ASKED.strip()
 
 
+@pytest.mark.slow
 def test_without_a_request_the_editor_of_the_person_opens(scene: Scene, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text(

@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,36 @@ def test_logs_tell_what_happened_and_following_ends_where_a_person_is_waited_for
     assert lines == [json.loads(line) for line in asked.run("logs", "-f", "--json").stdout.splitlines()]
     assert [line["seq"] for line in lines] == [*range(1, len(lines) + 1)]
     assert lines[0]["events"][0]["type"] == "task_created"
+
+
+LOADED = """\
+import sys
+from agentforge.surfaces.cli.main import main
+assert main(["status", "--all"]) == 0
+print(*sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def test_a_list_of_tasks_that_have_not_moved_loads_none_of_the_rules(asked: Scene) -> None:
+    asked.run("status", "--all")  # the index is there, as after any task
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED],
+        cwd=asked.top,
+        env=dict(asked.environ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert asked.task in done.stdout
+    loaded = set(done.stderr.split())
+    assert "agentforge.app.task_rows" in loaded
+    heavy = (
+        "agentforge.core.events",
+        "agentforge.store.task.journal",
+        "agentforge.system.git",
+        "agentforge.system.secrets",
+    )
+    assert [name for name in sorted(loaded) if name.startswith(heavy)] == []
 
 
 def test_a_watched_list_fills_the_terminal_and_ends_with_ctrl_c(asked: Scene) -> None:

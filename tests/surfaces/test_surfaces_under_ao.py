@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from agentforge.app.plugin_hooks import status_text
 from agentforge.integrations.claude_code import PLUGIN
 from agentforge.phases.state import read_state
 from agentforge.phases.tree import STATE
+from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.main import cli
 from tests.phases.desk import fill
 from tests.surfaces.scene import Scene, make_scene
@@ -102,6 +104,15 @@ def test_a_workflow_continues_when_ao_cannot_be_told_and_says_so(scene: Scene, t
     assert "is a symbolic link" in done.stderr
     assert (tmp_path / "elsewhere.json").read_text() == "{}"
     assert "phase: brainstorm" in (scene.top / STATE).read_text()
+
+
+def test_nobody_is_asked_at_the_terminal_of_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream in (sys.stdin, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setenv("AO_SESSION", "dm-1")
+    assert at_terminal()
+    monkeypatch.setenv("AO_DATA_DIR", "/nowhere")
+    assert not at_terminal()
 
 
 def test_hooks_tell_keep_and_sync_once(scene: Scene, tmp_path: Path) -> None:

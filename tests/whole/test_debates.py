@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.store.task.journal import read_lines
+from tests.surfaces.shapes import conform
 from tests.whole.checkouts import Done, Person, git, make_repository
 from tests.whole.debates import OPTIONS, QUESTION, argued, decided, planned
 from tests.whole.full_plays import (
@@ -71,6 +72,7 @@ def test_a_question_is_argued_by_three_who_see_nothing_of_each_other_and_decided
         words=("--context", "Ten thousand roses", "--constraint", "Old clients go on", "--json"),
     )
     found = finished(done)
+    conform("debate", done.out)
     assert found["cost"]["calls"] == 4
     assert set(found["files"]) == FILES
     assert found["files"]["synthesis.md"].startswith("# Synthesis\n")

@@ -8,6 +8,7 @@ import pytest
 from agentforge.catalog.phases import PHASES
 from agentforge.phases import advance
 from tests.phases.desk import Desk, argue, fill
+from tests.surfaces.shapes import conform
 from tests.whole.checkouts import ADDED, EDITED, FIX, PAPERS, PROJECT, Person, make_repository, review
 from tests.whole.debates import OPTIONS, argued, decided
 
@@ -101,7 +102,7 @@ def test_each_item_is_built_on_the_branch_of_the_one_before_and_its_proof_is_the
     person.scripted(_second(), review())
     done = person.run(*build, "--json")
     assert done.code == 0, done.said
-    found = done.data
+    found = conform("phase build", done.out)
     assert [item["status"] for item in found["items"]] == ["done", "delivered"]
     assert "1 requirement proved, seal " in found["items"][1]["evidence"]
     assert found["action"] == "completed"
@@ -110,7 +111,7 @@ def test_each_item_is_built_on_the_branch_of_the_one_before_and_its_proof_is_the
 
     validated = person.run("phase", "validate", "--json")
     assert validated.code == 0, validated.said
-    assert validated.data["action"] == "completed"
+    assert conform("phase validate", validated.out)["action"] == "completed"
     report = (person.checkout / "docs/forge/validation-report.md").read_text()
     assert f"{SECOND}::test_two_becomes_six (error before, passed after)" in report
     assert "| by hand |" in report

@@ -1,5 +1,6 @@
 """A recorded task played again: the same replies, and everything else for real."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from agentforge.app.tasks import open_task
 from agentforge.core.events import AskSent
 from agentforge.gates.verdict import Verdict
 from agentforge.store.task.journal import read_lines
+from agentforge.store.user.start_permissions import read_permissions
 from tests.depth import telling
 from tests.surfaces.shapes import conform
 from tests.whole.checkouts import git
@@ -209,3 +211,14 @@ def test_what_a_person_allowed_once_is_not_allowed_again_by_a_replay(play: Play)
     done = play.person.run("replay")
     assert done.code == 1, done.said
     assert "a replay allows nothing a second time" in done.out
+
+
+@pytest.mark.slow
+def test_what_flags_allowed_a_task_they_do_not_allow_its_fork(play: Play, agentforge_home: Path) -> None:
+    first = finished(play.start(patch(), review(), lane="hotfix", words=("--yes", "--allow-shell")))
+    made = play.person.run("fork", first["task_id"], "--no-drive", "--json")
+    name = json.loads(made.out)["task_id"]
+    assert f"`agentforge continue {name} --allow-shell --yes` allows it here, too." in made.err
+    (kept,) = (agentforge_home / "wishes").rglob(f"{name}.yaml")
+    said = read_permissions(kept).permissions
+    assert (said.allow, said.yes) == (frozenset(), False)

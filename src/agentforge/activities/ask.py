@@ -2,11 +2,11 @@
 is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from agentforge.activities.ask_batch import ask_by_batch, delivery_of, flight_of, why_live
-from agentforge.activities.assemble import bridge_of
+from agentforge.activities.assemble import bridge_of, told_schema
 from agentforge.activities.world import World
 from agentforge.context.blocks import LASTING, kind_of
 from agentforge.core.effects import Ask
@@ -28,10 +28,6 @@ HELD_BACK = (
 
 USUAL_CONTEXT = 16_000
 """The largest context of those who do not review."""
-
-_BOUNDS = frozenset(
-    {"minLength", "maxLength", "minItems", "maxItems", "additionalProperties", "minimum", "pattern"}
-)
 
 WITHDRAWN = AskTrouble(
     "unreachable", "The call was not sent: something else came first.", retryable=True, maybe_billed=False
@@ -177,9 +173,7 @@ def _request(world: World, effect: Ask, state: RunView) -> Request:
     )
     system = next((text for name, text in blocks if name == "system"), "")
     tools = tuple(
-        OfferedTool(
-            spec.name, spec.description, spec.schema if spec.effect == "control" else slim(spec.schema)
-        )
+        OfferedTool(spec.name, spec.description, told_schema(spec))
         for spec in bridge_of(world, state).specs()
     )
     rest = _marked([(name, text) for name, text in blocks if name != "system"])
@@ -194,23 +188,6 @@ def _request(world: World, effect: Ask, state: RunView) -> Request:
         state.tier,
         state.turn,
     )
-
-
-def slim(schema: Mapping[str, Json]) -> dict[str, Json]:
-    """A schema as a model is shown it: without the bounds that only a careless or hostile call would meet.
-    The bridge holds every call to the whole of it.
-    """
-    return {
-        key: _slimmer(key, value)
-        for key, value in schema.items()
-        if key not in _BOUNDS and not (key == "required" and not value)
-    }
-
-
-def _slimmer(key: str, value: Json) -> Json:
-    if key == "properties" and isinstance(value, dict):
-        return {name: slim(node) if isinstance(node, dict) else node for name, node in value.items()}
-    return slim(value) if isinstance(value, dict) else value
 
 
 def _marked(blocks: Sequence[tuple[str, str]]) -> tuple[Block, ...]:

@@ -43,7 +43,7 @@ from agentforge.gates.kinds import failed_before, owed_line
 from agentforge.languages.reach import Reach, render
 from agentforge.system import strict_yaml
 from agentforge.system.secrets.redact import redact
-from agentforge.tools.base import OpenedRange
+from agentforge.tools.base import OpenedRange, ToolSpec
 from agentforge.tools.bridge import Bridge
 from agentforge.tools.change.releasing import changelogs
 from agentforge.tools.paths import PathLimits
@@ -133,10 +133,32 @@ def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:
 def _keep_specs(world: World, state: RunView) -> str:
     """Where the pack has what the role is told of its tools."""
     specs: list[Json] = [
-        {"name": spec.name, "description": spec.description, "schema": {**spec.schema}}
+        {"name": spec.name, "description": spec.description, "schema": told_schema(spec)}
         for spec in bridge_of(world, state).specs()
     ]
     return world.pack.put_json(specs)
+
+
+def told_schema(spec: ToolSpec) -> dict[str, Json]:
+    """The schema of a tool as a model is told it: a document's own, a tool's without what only a careless or
+    hostile call would meet.
+    """
+    return {**spec.schema} if spec.effect == "control" else slim(spec.schema)
+
+
+def slim(schema: Mapping[str, Json]) -> dict[str, Json]:
+    """A schema without its bounds. The bridge holds every call to the whole of it."""
+    return {
+        key: _slimmer(key, value)
+        for key, value in schema.items()
+        if key not in _BOUNDS and not (key == "required" and not value)
+    }
+
+
+def _slimmer(key: str, value: Json) -> Json:
+    if key == "properties" and isinstance(value, dict):
+        return {name: slim(node) if isinstance(node, dict) else node for name, node in value.items()}
+    return slim(value) if isinstance(value, dict) else value
 
 
 def _view(world: World, state: RunView) -> StepView:
@@ -210,6 +232,10 @@ def _view(world: World, state: RunView) -> StepView:
         versions=versions_shown(world, state),
     )
 
+
+_BOUNDS = frozenset(
+    {"minLength", "maxLength", "minItems", "maxItems", "additionalProperties", "minimum", "pattern"}
+)
 
 WRITTEN_BY_ROLES: tuple[Part, ...] = ("request", "requirements", "tests", "change")
 """Parts whose other keys repeat what a step is shown elsewhere: the request, ids of tests, verdicts."""
@@ -315,18 +341,18 @@ def _facts(world: World, state: RunView) -> str:
     measured.
     """
     plan = world.plan(state)
-    lines = [
-        (
-            f"Tests are in: {', '.join(plan.test_paths) or 'nowhere yet'}. Modules are imported from: "
-            f"{', '.join(plan.import_roots)}."
-        )
-    ]
+    roots = ", ".join("the top" if root == "." else root for root in plan.import_roots)
+    told = f"Tests are in: {', '.join(plan.test_paths) or 'nowhere yet'}"
+    if command := " ".join(word.removeprefix("{env}/bin/") for word in plan.tests):
+        told += f"; they are run by: {command}"
+    lines = [f"{told}. Modules are imported from: {roots}."]
     if state.baseline is not None and _waited_for_it(state):
         lines.append(f"Measured: {state.baseline.summary}.")
     if reads_change(state.stage, state.run):
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
-        lines.append(render(reach, REACH_CHARS))
+        asked = any(product.part == "analysis" and not product.derived for product in state.stage.products)
+        lines.append(render(reach, REACH_CHARS if asked else REACH_CHARS // 4))
     return "\n".join(lines)
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from agentforge.activities.world import World
-from agentforge.catalog.checks import Enforcement
+from agentforge.catalog.checks import Enforcement, own_checks
 from agentforge.catalog.project_checks import ProjectCheck, read_project_checks
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView, State
@@ -177,9 +177,12 @@ def whole_report(world: World, state: State, tree: str, rules: ProjectRules) -> 
 
 
 def project_limit(world: World, state: State, check: str) -> int | None:
-    """The limit of a check by the rules of the base; None where the project has turned it off."""
+    """The limit of a check that the project sets itself, by the rules of the base; None where it has turned
+    the check off, or leaves the limit to us.
+    """
     found = world.once("all rules", state.base_tree, make=lambda: _all_rules(world, state)).checks.get(check)
-    return found.limit if found is not None else None
+    usual = own_checks()[check].limit if check in own_checks() else None
+    return found.limit if found is not None and found.limit != usual else None
 
 
 def _all_rules(world: World, state: State) -> ProjectRules:

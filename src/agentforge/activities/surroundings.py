@@ -28,7 +28,8 @@ from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import OpenedRange
 from agentforge.tools.look.source import MAX_BYTES
 
-MAP_TOKENS = 1_000
+MAP_TOKENS, NAMED_MAP_TOKENS = 1_000, 500
+"""The size of the map; a smaller one where the request names its places, which are open then."""
 NEW_LINES = 120
 """Lines of a file that the task itself made: it is what the next step works on."""
 MOST_FAILING = 3
@@ -69,7 +70,9 @@ def _clean(data: bytes) -> str:
 
 def draw_map(world: World, state: RunView) -> str:
     """The map of the base for this request."""
-    return redact(repo_map(world.code_index(state), focus_on(world, state), MAP_TOKENS))[0]
+    focus = focus_on(world, state)
+    size = NAMED_MAP_TOKENS if focus.symbols or focus.paths else MAP_TOKENS
+    return redact(repo_map(world.code_index(state), focus, size))[0]
 
 
 def focus_on(world: World, state: RunView) -> Focus:

@@ -133,6 +133,6 @@ def _parting(first: Sequence[Step], second: Sequence[Step]) -> Parting | None:
 
 def _path(step: Step) -> str:
     """What a step did, without its words: these differ between any two replies."""
-    who = f"{step.seat} reads" if step.seat else step.role
+    who = f"{step.seat} {'argues' if step.heard else 'reads'}" if step.seat else step.role
     done = ", ".join(item.label + ("" if item.ok else " (failed)") for item in step.actions) or "no action"
     return f"{step.stage}, {who}: {done}; {step.outcome}"

@@ -83,6 +83,8 @@ class ContextReport:
     flagged: tuple[str, ...] = ()
     like: int = 0
     """The earlier step with which it shares its beginning; 0 if there is none."""
+    heard: bool = False
+    """Whether whoever is beside the worker argues before the work; else it reads the result."""
 
     @property
     def tokens(self) -> int:
@@ -137,6 +139,7 @@ def recorded_context(files: TaskFiles, number: int | None) -> ContextReport:
         stage=step.stage,
         role=step.role,
         seat=step.seat,
+        heard=step.heard,
         lane=state.pipeline.lane,
         reasons=state.triage,
         cap=_cap(step),

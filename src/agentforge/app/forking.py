@@ -94,6 +94,12 @@ def fork(task: OpenTask, from_step: int | None = None, changes: Changes | None =
     return OpenTask.open(task.site, files)
 
 
+def allowed_beforehand(task: OpenTask) -> list[str]:
+    """The flags that allowed a task something when it was started: a fork of it does not have them."""
+    said = permissions_of(task.site, task.state).permissions
+    return [*(f"--allow-{area}" for area in sorted(said.allow)), *(["--yes"] if said.yes else [])]
+
+
 def _at_step(task: OpenTask, lines: Sequence[JournalLine], step: int | None) -> _Cut:
     """After the line that opens the step behind `step`; without one, after the last accepted stage that left
     something to do.
@@ -172,10 +178,11 @@ def _record(task: OpenTask, cut: _Cut, words: str) -> tuple[TaskFiles, OpenTask]
     events = [event for line in cut.lines for event in line.events]
     _copy_documents(task.files, files, cut, events)
     _hold(task, name, events)
-    said = permissions_of(site, task.state).permissions
-    write_permissions(
-        permissions_file(site.home, site.git.top, name), replace(said, marker=task.state.marker)
+    # What was allowed beforehand was allowed to the first task; how strictly it asks stays.
+    said = replace(
+        permissions_of(site, task.state).permissions, marker=task.state.marker, allow=frozenset(), yes=False
     )
+    write_permissions(permissions_file(site.home, site.git.top, name), said)
     data = _spell(cut.lines, name, task.state.request, catalogue)
     create_exclusive(files.journal, data)
     with DriverLock(files.lock, site.clock), Journal.open(files, site.clock, write=True) as journal:

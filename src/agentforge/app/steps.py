@@ -39,7 +39,9 @@ class Step:
     """Where the task stood when the step closed; the newest state of one that is still open."""
     started: str = ""
     seat: str = ""
-    """The reviewer of the stage's panel whose step it is; empty for the one who works."""
+    """Whose step beside the one who works it is, by name; empty for the one who works."""
+    heard: bool = False
+    """Whether that one argues before the work; else it reads the result."""
     ended: str = ""
     model: str = ""
     """Who was asked."""
@@ -158,10 +160,17 @@ def mark_interrupted(steps: Iterable[Step]) -> None:
             step.outcome = "interrupted"
 
 
+def beside_words(seat: str, *, heard: bool) -> str:
+    """Who somebody beside the worker is, behind the name of a stage; empty for the worker."""
+    return f", {'argued' if heard else 'read'} by {seat}" if seat else ""
+
+
 def _opened(state: State, event: StepOpened, timestamp: str) -> Step:
     run = state.run_of(event.run)
     role = state.stage_of(run).role or "engine"
-    return Step(event.step, run.stage, run.attempt, role, state, timestamp, seat=run.name)
+    return Step(
+        event.step, run.stage, run.attempt, role, state, timestamp, seat=run.name, heard=run.rules.heard
+    )
 
 
 def pick(steps: list[Step], number: int | None, task_id: str) -> Step:

@@ -17,6 +17,8 @@ class ExitNumbers:
     """Of the changed lines, how many tests must run."""
     easy_complexity: int
     """Ways through a function up to which nobody has to look for a simpler form."""
+    knotted_growth: int
+    """Ways by which a function may grow that was too complex before."""
 
 
 @cache

@@ -24,7 +24,7 @@ from agentforge.tools.base import OpenedRange
 MAX_SYMBOLS = 6
 MAX_LONG = 160
 """Lines of a definition that are shown at once; of a longer class the head, and its methods that matter."""
-ROOM = 350
+ROOM = 300
 """Lines that are shown in all."""
 HEAD, IMPORTS = 30, 50
 """Lines of a head, and of that of a file that will be edited: where its imports end must be seen."""
@@ -46,6 +46,8 @@ _TESTED = 4
 _USERS = 12
 _SIGNATURES = 8
 _BODY = 40
+UNNAMED_HEAD, _UNNAMED = 14, 24
+"""Lines of the head of a test file whose tests have no names, and around the use that is shown of it."""
 
 _DECLARED = re.compile(r"\s+(?P<name>\w+)\s*[:=]")
 _FIXTURES = 2
@@ -311,7 +313,32 @@ def _tests(
             found += _fixtures(index, path, best, source or "")
         if hits:
             found.append(_head(path, index))
+        elif used:
+            found += _unnamed(path, source or "", used, ranking)
     return found
+
+
+def _unnamed(path: str, source: str, used: Sequence[int], ranking: Ranking) -> list[OpenedRange]:
+    """Tests without names, as callbacks are: the head of their file, which shows how they are written, and
+    the lines around the use that shares most with the request.
+    """
+    lines = source.splitlines()
+    near = [line for line in used if line > UNNAMED_HEAD] or list(used)
+    best = max(near, key=lambda line: (_shared(lines, line, ranking), -line))
+    start = max(UNNAMED_HEAD + 1, best - _UNNAMED // 2)
+    head = OpenedRange(path, 1, min(UNNAMED_HEAD, len(lines)))
+    return (
+        [OpenedRange(path, start, min(len(lines), start + _UNNAMED - 1)), head]
+        if start <= len(lines)
+        else [head]
+    )
+
+
+def _shared(lines: Sequence[str], line: int, ranking: Ranking) -> float:
+    """How much the lines around one share with the request."""
+    around_it = lines[max(0, line - 1 - _UNNAMED // 2) : line + _UNNAMED // 2]
+    words = {stem for each in around_it for name in _NAME.findall(each) for stem in stems(name)}
+    return round(sum(weight for stem, weight in ranking.rarity.items() if stem in words), 9)
 
 
 def _fixtures(index: CodeIndex, path: str, test: Symbol, source: str) -> list[OpenedRange]:

@@ -30,6 +30,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from agentforge.core import statuses
 from agentforge.core.effects import (
     Act,
     Ask,
@@ -101,8 +102,7 @@ LEGAL_MOVES: Mapping[Status, tuple[Status, ...]] = {
 }
 """The statuses of a task, and the moves between them. `Moved` is refused if it is none of these."""
 
-TERMINAL: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
-"""Nothing is owed here. Only a person's `resume` leads out, through `draft`."""
+TERMINAL = statuses.TERMINAL
 
 # ------------------------------------------------------------------ its runs
 

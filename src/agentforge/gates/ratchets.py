@@ -53,10 +53,16 @@ def worse(before: CheckRun, after: CheckRun) -> list[str]:
 def worse_complexity(
     before: Mapping[str, int], after: Mapping[str, int], limit: int | None = None
 ) -> list[str]:
-    """Each function that is over the limit and more complex than it was, in words."""
+    """Each function that is over the limit and more complex than it was, in words. Where the project sets no
+    limit, one that was over ours before may grow a little: a small correction is not the time to take it
+    apart.
+    """
+    spared = exit_numbers().knotted_growth if limit is None else 0
     limit = complexity_limit() if limit is None else limit
     found = []
     for name, count in grown(before, after, limit).items():
+        if before.get(name, 0) > limit and count - before[name] <= spared:
+            continue
         was = f"it was {before[name]}" if name in before else "it is new"
         found.append(f"{name} has complexity {count}, {was}; {limit} is the limit: take parts out of it")
     return found

@@ -161,13 +161,21 @@ def fetch_files(
     if own is None or not folder.is_dir():
         return ()
     place = Path(os.path.realpath(folder))
-    fetched = []
+    inside = debate_folder(place.name)
+    found: list[tuple[DebateRole, str, bytes]] = []
+    ended: list[tuple[str, str]] = []
     for name, about in known_sessions(own.folder):
-        for role in roles if name != own.name else ():
-            data = _of_session(about, f"{debate_folder(place.name)}/{role.file}", place)
-            if _put(place / role.file, data):
-                fetched.append(FetchedFile(role.file, name))
-    return tuple(fetched)
+        worktree, branch = about.get("worktree", ""), about.get("branch", "")
+        if name == own.name or (worktree and place.is_relative_to(os.path.realpath(worktree))):
+            continue
+        if worktree.startswith("/") and Path(worktree).is_dir():
+            found += [(role, name, _in_worktree(Path(worktree), f"{inside}/{role.file}")) for role in roles]
+        elif branch:
+            ended.append((name, branch))
+    found += _committed(place, inside, ended, roles)
+    return tuple(
+        FetchedFile(role.file, name) for role, name, data in found if data and _put(place / role.file, data)
+    )
 
 
 def _put(path: Path, data: bytes) -> bool:
@@ -182,18 +190,30 @@ def _put(path: Path, data: bytes) -> bool:
     return True
 
 
-def _of_session(about: Mapping[str, str], inside: str, place: Path) -> bytes:
-    """A role's file as its session has it: in its worktree or, since a session that was ended has none, as it
-    was committed on the session's branch.
+def _committed(
+    place: Path, inside: str, ended: Sequence[tuple[str, str]], roles: Sequence[DebateRole]
+) -> list[tuple[DebateRole, str, bytes]]:
+    """The files that sessions which have ended, and so have no worktree, had committed on their branches.
+    However many there are, git is asked once which of them exist.
     """
-    worktree, branch = about.get("worktree", ""), about.get("branch", "")
-    if worktree.startswith("/") and Path(worktree).is_dir():
-        own = place.is_relative_to(os.path.realpath(worktree))
-        return b"" if own else _in_worktree(Path(worktree), inside)
-    if not branch or branch.startswith("-"):
-        return b""
-    done = git.invoke(("cat-file", "blob", f"refs/heads/{branch}:{inside}"), cwd=place)
-    return done.out if done.code == 0 and len(done.out) <= _MOST_FILE else b""
+    wanted = [
+        (role, name, f"refs/heads/{branch}:{inside}/{role.file}")
+        for name, branch in ended
+        for role in roles
+        if branch.isprintable() and " " not in branch
+    ]
+    if not wanted:
+        return []
+    asked = "".join(f"{spelling}\n" for _, _, spelling in wanted).encode()
+    done = git.invoke(("cat-file", "--batch-check"), cwd=place, stdin=asked)
+    kinds = [line.split() for line in done.out.decode(errors="replace").splitlines()]
+    if done.code != 0 or len(kinds) != len(wanted):  # not a repository any more
+        return []
+    return [
+        (role, name, git.invoke(("cat-file", "blob", kind[0]), cwd=place).out)
+        for (role, name, _), kind in zip(wanted, kinds, strict=True)
+        if kind[1:2] == ["blob"] and int(kind[2]) <= _MOST_FILE
+    ]
 
 
 def _in_worktree(worktree: Path, inside: str) -> bytes:

@@ -9,6 +9,8 @@ from pathlib import Path
 from agentforge.core.errors import UsageError
 from agentforge.system.canon import digest
 
+ENGINE_FILE = "engine.yaml"
+"""What somebody who took a task over wrote beside `task.yaml`."""
 _LONGEST_SLUG = 40
 _CANDIDATES_SHOWN = 10
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

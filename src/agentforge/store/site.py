@@ -3,11 +3,12 @@ that only look.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.core.errors import PolicyError, UsageError
+from agentforge.store.home import home_path
 from agentforge.store.layout import RUN_STATE, Home, ProjectFiles, TaskFiles, find_task
 from agentforge.store.task import archive
 from agentforge.store.task.journal import Journal
@@ -17,22 +18,11 @@ from agentforge.system.git.repository import Git
 from agentforge.system.unlinked import links_below, refusal
 from agentforge.system.visible import one_line
 
+__all__ = ["Site", "home_path"]
+
 _JOURNAL = TaskFiles(Path()).journal.name
 _RUN_STATE_OR_WHOLE = ([], *([name] for name in RUN_STATE))
 """The second name of a committed path that cannot be: none, where `.agentforge` itself is a submodule."""
-
-
-def home_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """The user's own directory: `AGENTFORGE_HOME`, or `~/.agentforge`."""
-    given = environ.get("AGENTFORGE_HOME")
-    # The directory may itself be a link; nothing below it is followed.
-    found = (Path(given).expanduser() if given else Path.home() / ".agentforge").resolve()
-    if found.exists() and not found.is_dir():
-        raise UsageError(
-            f"{one_line(str(found))} is no directory, so nothing of yours can be kept there.",
-            "Set AGENTFORGE_HOME to a directory of your own.",
-        )
-    return found
 
 
 @dataclass(frozen=True, slots=True)

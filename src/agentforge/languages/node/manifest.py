@@ -100,7 +100,7 @@ class NodeSuite:
     folder: str
     runner: Runner
     options: tuple[str, ...] = ()
-    """Of `node`, before the file that it runs."""
+    """Of `node`, before the file that it runs; of `mocha`, those that decide which tests there are."""
     places: tuple[str, ...] = ()
     """Files, folders and patterns, where the project's own command names them."""
 
@@ -109,7 +109,7 @@ class NodeSuite:
         """The command as a person would write it."""
         words = {"vitest": ("vitest", "run"), "jest": ("jest",), "mocha": ("mocha",)}
         return (
-            (*words[self.runner], *self.places)
+            (*words[self.runner], *self.options, *self.places)
             if self.runner != "node"
             else ("node", *self.options, "--test", *self.places)
         )
@@ -144,12 +144,50 @@ def suite_in(line: str, folder: str = "") -> NodeSuite | None:
         program = posixpath.basename(words[0]).removesuffix(".js").removesuffix(".mjs").removeprefix("_")
         if program in ("node", "tsx") and "--test" in words:
             return _node_suite(words, folder)
-        if program in ("vitest", "jest", "mocha"):
-            places = tuple(
-                word for word in words[1:] if not word.startswith("-") and word not in ("run", "watch", "dev")
-            )
-            return NodeSuite(folder, cast("Runner", program), (), places if program == "mocha" else ())
+        if program == "mocha":
+            return _mocha_suite(words[1:], folder)
+        if program in ("vitest", "jest"):
+            return NodeSuite(folder, cast("Runner", program))
     return None
+
+
+_MOCHA_KEPT = frozenset({"-u", "--ui", "-r", "--require", "--import", "--loader", "--extension", "--file"})
+"""Options with a value that decide which tests there are and how they are read."""
+_MOCHA_FLAGS = frozenset({"--recursive", "--check-leaks", "--sort", "-S"})
+_MOCHA_LEFT = frozenset({"-R", "-O", "-t", "-s", "-g", "-f", "-j", "--config", "--package", "--retries"}) | {
+    f"--{name}"
+    for name in (
+        "reporter",
+        "reporter-option",
+        "reporter-options",
+        "timeout",
+        "slow",
+        "grep",
+        "fgrep",
+        "jobs",
+    )
+}
+"""Options with a value that are ours to say, or that no verdict may hang on."""
+
+
+def _mocha_suite(words: Sequence[str], folder: str) -> NodeSuite:
+    """What decides how tests are read is kept; how they are told and how long they take is ours."""
+    options: list[str] = []
+    places: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name = word.partition("=")[0]
+        if name in _MOCHA_KEPT:
+            options += [word] if "=" in word else [word, next(rest, "")]
+        elif word in _MOCHA_FLAGS:
+            options.append(word)
+        elif word in _MOCHA_LEFT:
+            next(rest, None)
+        elif word == "--spec":
+            places.append(next(rest, ""))
+        elif not word.startswith("-") and word not in ("run", "watch", "dev"):
+            places.append(word)
+    return NodeSuite(folder, "mocha", tuple(options), tuple(places))
 
 
 def _node_suite(words: list[str], folder: str) -> NodeSuite:

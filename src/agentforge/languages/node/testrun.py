@@ -327,6 +327,7 @@ class _Once:
                     judge,
                     "--exit",
                     "--no-parallel",
+                    *self._suite.options,
                     *(wanted or self._suite.places),
                 )
 

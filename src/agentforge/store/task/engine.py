@@ -5,14 +5,11 @@ from typing import Literal, TypeAlias, get_args
 
 from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
-from agentforge.store.layout import TaskFiles
+from agentforge.store.layout import ENGINE_FILE, TaskFiles
 from agentforge.store.task.lines import spell_document
 from agentforge.system import strict_yaml
 from agentforge.system.files import disk_errors, write_atomic
 from agentforge.system.unlinked import read_unlinked
-
-ENGINE_FILE = "engine.yaml"
-"""What somebody who took a task over wrote beside `task.yaml`."""
 
 EngineName: TypeAlias = Literal["local", "temporal"]
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from agentforge.core.errors import PolicyError, Unusable
-from agentforge.store.task.times import Clock, stamp, utc_now
+from agentforge.store.task.moments import Clock, stamp, utc_now
 from agentforge.system.files import disk_errors
 from agentforge.system.unlinked import make_unlinked, open_unlinked
 

@@ -5,7 +5,7 @@ It holds nothing that depends on the time of reading: whoever shows it adds ages
 
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from agentforge.core.errors import UserError
 from agentforge.core.machine import TERMINAL
@@ -13,19 +13,15 @@ from agentforge.core.reply import Json
 from agentforge.core.runs import Run
 from agentforge.core.state import State
 from agentforge.store.task.iterations import round_name
+from agentforge.store.task.moments import Summary, seconds_between, stamp, timed
 from agentforge.store.task.progress import Progress
-from agentforge.store.task.times import Times, seconds_between, stamp
+from agentforge.store.task.times import Times
 from agentforge.store.task.views import StateWord, north_star_word, plan
 from agentforge.system.git.repository import Git
 
 __all__ = ["Summary", "changed_files", "seconds_between", "summary_of", "timed"]
 
-Summary = dict[str, Any]
-"""JSON, with fractions for shares and dollars: for readers, never recorded."""
-
 _MOST_FILES = 200
-_PLAUSIBLE = 0.1
-"""Below this share of the work, what is left cannot be estimated from what was done."""
 _ACTIONS: dict[StateWord, tuple[str, ...]] = {
     "pending": ("continue", "abort"),
     "in_progress": ("continue", "abort"),
@@ -128,18 +124,6 @@ def changed_files(git: Git | None, state: State) -> dict[str, list[str]]:
             for change in git.diff_names(state.base_tree, state.tree):
                 (created if change.status == "A" else modified).append(change.path)
     return {"created": created[:_MOST_FILES], "modified": modified[:_MOST_FILES]}
-
-
-def timed(summary: Summary, now: datetime) -> Summary:
-    """The summary at one moment: how long the task has run, and about how long it still needs."""
-    timing, status = summary["timing"], summary["status"]
-    end = str(timing["ended_at"] or stamp(now))
-    elapsed = seconds_between(str(timing["started_at"]), end)
-    share = status["overall_progress"]
-    left: int | None = None
-    if status["state"] == "in_progress" and isinstance(share, float) and share >= _PLAUSIBLE:
-        left = round(elapsed * (1 - share) / share)
-    return {**summary, "timing": {**timing, "elapsed_seconds": elapsed, "estimated_remaining_seconds": left}}
 
 
 def _phase_share(state: State) -> float:

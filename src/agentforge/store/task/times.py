@@ -1,9 +1,7 @@
 """When things happened, taken from the envelopes of the journal: the rules know no clock, people want one."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TypeAlias
 
 from agentforge.core.events import (
     Escalated,
@@ -16,28 +14,9 @@ from agentforge.core.events import (
 )
 from agentforge.core.machine import TERMINAL
 from agentforge.core.replacing import replace
+from agentforge.store.task.moments import Clock, seconds_between, stamp, utc_now
 
-Clock: TypeAlias = Callable[[], datetime]
-"""The time now, with its zone."""
-
-
-def utc_now() -> datetime:
-    """The present time, in UTC, of this machine's clock."""
-    return datetime.now(UTC)
-
-
-def stamp(moment: datetime) -> str:
-    """The one spelling of a time: ISO 8601, UTC, milliseconds."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def seconds_between(before: str, after: str) -> int:
-    """Whole seconds between two stamps; 0 where a clock went back or a time is not known."""
-    try:
-        span = datetime.fromisoformat(after) - datetime.fromisoformat(before)
-    except ValueError:
-        return 0
-    return max(0, int(span.total_seconds()))
+__all__ = ["Clock", "Times", "seconds_between", "stamp", "utc_now"]
 
 
 @dataclass(frozen=True, slots=True)

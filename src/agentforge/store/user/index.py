@@ -3,30 +3,24 @@ gone.
 """
 
 import contextlib
-import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from types import MappingProxyType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from agentforge.core.errors import UserError
-from agentforge.core.state import State
-from agentforge.store.layout import ProjectFiles, TaskFiles
-from agentforge.store.task.engine import ENGINE_FILE, read_engine
-from agentforge.store.task.journal import Journal
-from agentforge.store.task.summary import changed_files, summary_of
-from agentforge.store.task.times import utc_now
-from agentforge.store.task.views import north_star_word
+from agentforge.store.layout import ENGINE_FILE, ProjectFiles, TaskFiles
 from agentforge.store.user.sqlite_file import SqliteFile, open_table
-from agentforge.system.git.repository import Git
+
+if TYPE_CHECKING:
+    from agentforge.store.task.journal import Journal
+    from agentforge.system.git.repository import Git
 
 T = TypeVar("T")
 
-_VERSION = 7
-NO_REPOSITORIES: Mapping[str, Git] = MappingProxyType({})
+_VERSION = 8
+_JOURNAL = TaskFiles(Path()).journal.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +44,7 @@ class TaskRow:
     """For an unreadable task: what is wrong with it."""
     updated: str
     summary: str
-    """`task_summary` as JSON (`store/task/summary.py`); empty for an unreadable task."""
+    """`task_summary` as JSON (`store/task/summary.py`), without secrets; empty for an unreadable task."""
     engine: str
     """Who drives it; empty where that cannot be read."""
     journal_size: int
@@ -71,14 +65,16 @@ class Index(SqliteFile):
     instead.
     """
 
-    def update(self, git: Git, journal: Journal) -> None:
+    def update(self, git: "Git", journal: "Journal") -> None:
         """Bring a task's row up to date; for the driver, after a step."""
         try:
             info = journal.files.journal.lstat()
         except OSError:
             return
+        from agentforge.store.user.index_rows import Repositories, row_of
+
         repo = str(git.top)
-        self._save([_row(repo, journal, info, _Repositories({repo: git}))], [])
+        self._save([row_of(repo, journal, info, Repositories({repo: git}))], [])
 
     def repos(self) -> list[str]:
         """Every checkout that has tasks here, by its path."""
@@ -91,23 +87,19 @@ class Index(SqliteFile):
         """
         known = {(row.repo, row.task_id): row for row in self._load()}
         repos = {row.repo for row in known.values()} | {*map(str, also)} if repo is None else {str(repo)}
-        repositories = _Repositories()
         found: list[TaskRow] = []
-        changed: list[TaskRow] = []
+        stale: list[tuple[str, TaskFiles, os.stat_result]] = []
         for name in sorted(repos):
-            project = ProjectFiles(Path(name))
-            for task_id, info, taken_over in _journals(project):
+            for task_id, info, taken in _journals(name):
                 row = known.pop((name, task_id), None)
-                if row is None or (row.journal_size, row.journal_mtime_ns, row.engine_mtime_ns) != (
-                    info.st_size,
-                    info.st_mtime_ns,
-                    taken_over,
-                ):
-                    row = _read(name, TaskFiles(project.tasks / task_id), info, repositories)
-                    changed.append(row)
-                found.append(row)
-        gone = [row for row in known.values() if row.repo in repos]
-        self._save(changed, gone)
+                seen = (info.st_size, info.st_mtime_ns, taken)
+                if row is None or (row.journal_size, row.journal_mtime_ns, row.engine_mtime_ns) != seen:
+                    stale.append((name, TaskFiles(ProjectFiles(Path(name)).tasks / task_id), info))
+                else:
+                    found.append(row)
+        changed = _read(stale)
+        self._save(changed, [row for row in known.values() if row.repo in repos])
+        found += changed
         return sorted(found, key=lambda row: (row.updated, row.task_id), reverse=True)
 
     def _load(self) -> list[TaskRow]:
@@ -142,113 +134,32 @@ class Index(SqliteFile):
         return None
 
 
-def fresh_row(repo: str, journal: Journal) -> TaskRow:
-    """The row of a task that is open, as fresh as what was read of its journal."""
-    return _row(repo, journal, journal.files.journal.lstat(), _Repositories())
-
-
-def _journals(project: ProjectFiles) -> Iterator[tuple[str, os.stat_result, int]]:
-    """Every task that has a journal: its name, its journal's state, and when the file was written that says
-    who took it over. There may be thousands: no path is made for what has not changed.
-    """
-    tasks = os.fspath(project.tasks)
-    journal = TaskFiles(project.tasks).journal.name
+def _journals(repo: str) -> Iterator[tuple[str, os.stat_result, int]]:
+    """Each task of a checkout, with its journal as seen from outside, and when somebody took it over."""
+    tasks = str(ProjectFiles(Path(repo)).tasks)
     try:
         names = sorted(entry.name for entry in os.scandir(tasks))
     except OSError:
         return
     for name in names:
+        folder = f"{tasks}/{name}"
         with contextlib.suppress(OSError):
-            yield name, os.lstat(f"{tasks}/{name}/{journal}"), _written_at(f"{tasks}/{name}/{ENGINE_FILE}")
+            yield name, os.lstat(f"{folder}/{_JOURNAL}"), taken_over_at(folder)
 
 
-class _Repositories:
-    """The repositories of the tasks that are read, each opened once, and only if one of its tasks changed
-    files.
-    """
+def _read(stale: "list[tuple[str, TaskFiles, os.stat_result]]") -> list[TaskRow]:
+    """The rows of journals that have moved on; where none has, nothing that replays one is loaded."""
+    if not stale:
+        return []
+    from agentforge.store.user.index_rows import Repositories, read_row
 
-    def __init__(self, known: Mapping[str, Git] = NO_REPOSITORIES) -> None:
-        self._known: dict[str, Git | None] = dict(known)
-
-    def files(self, repo: str, state: State) -> dict[str, list[str]]:
-        """What a task has created and modified so far."""
-        return changed_files(self._open(repo) if state.tree != state.base_tree else None, state)
-
-    def _open(self, repo: str) -> Git | None:
-        if repo not in self._known:
-            try:
-                self._known[repo] = Git.open(Path(repo))
-            except UserError:
-                self._known[repo] = None
-        return self._known[repo]
+    repositories = Repositories()
+    return [read_row(repo, files, info, repositories) for repo, files, info in stale]
 
 
-def _read(repo: str, files: TaskFiles, info: os.stat_result, repositories: _Repositories) -> TaskRow:
-    try:
-        journal = Journal.open(files, utc_now, write=False)
-    except UserError as error:
-        return TaskRow(
-            repo,
-            files.task_id,
-            "unreadable",
-            "failed",
-            "",
-            "",
-            "",
-            0,
-            0,
-            None,
-            error.sentence,
-            "",
-            "",
-            _engine(files),
-            info.st_size,
-            info.st_mtime_ns,
-            _taken_over_at(files),
-        )
-    return _row(repo, journal, info, repositories)
-
-
-def _row(repo: str, journal: Journal, info: os.stat_result, repositories: _Repositories) -> TaskRow:
-    state, times = journal.state, journal.times
-    summary = summary_of(state, times, journal.progress, repositories.files(repo, state))
-    bill = state.spent.plus(state.unaccounted)
-    return TaskRow(
-        repo=repo,
-        task_id=state.task_id,
-        status=state.status,
-        word=north_star_word(state),
-        lane=state.pipeline.lane,
-        line=state.pipeline.line,
-        stage=state.worker.stage if state.worker else "",
-        step=state.step,
-        tokens=bill.tokens,
-        micro_usd=bill.micro_usd if state.is_priced else None,
-        request=state.request,
-        updated=times.updated_at,
-        summary=json.dumps(summary),
-        engine=_engine(journal.files),
-        journal_size=info.st_size,
-        journal_mtime_ns=info.st_mtime_ns,
-        engine_mtime_ns=_taken_over_at(journal.files),
-    )
-
-
-def _engine(files: TaskFiles) -> str:
-    try:
-        return read_engine(files).engine
-    except UserError:
-        return ""
-
-
-def _taken_over_at(files: TaskFiles) -> int:
+def taken_over_at(folder: str) -> int:
     """When the file that says who drives a task was written; its beginning never changes."""
-    return _written_at(files.root / ENGINE_FILE)
-
-
-def _written_at(path: str | Path) -> int:
-    """When a file was written; 0 if there is none."""
     try:
-        return os.lstat(path).st_mtime_ns
+        return os.lstat(f"{folder}/{ENGINE_FILE}").st_mtime_ns
     except OSError:
         return 0

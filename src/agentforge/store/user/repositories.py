@@ -7,6 +7,7 @@ counts once the person has registered it.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -43,7 +44,7 @@ def read_repositories(home: Home) -> tuple[Repository, ...]:
     path = repositories_file(home)
     try:
         data = read_own(path)
-        found = () if data is None else parse_repositories(data.decode("utf-8"), path.name)
+        found = () if data is None else _parsed(data, path.name)
         _refuse_relative(found)
     except (OSError, UnicodeDecodeError, UsageError) as error:
         reason = (
@@ -55,6 +56,12 @@ def read_repositories(home: Home) -> tuple[Repository, ...]:
         )
         raise UsageError(f"{path} cannot be used: {reason}.", "Correct the file, then try again.") from None
     return found
+
+
+@lru_cache(maxsize=4)
+def _parsed(data: bytes, source: str) -> tuple[Repository, ...]:
+    """The same bytes are parsed once: a list is asked three times what is registered."""
+    return parse_repositories(data.decode("utf-8"), source)
 
 
 def names_by_path(home: Home) -> Mapping[str, str]:

@@ -78,5 +78,11 @@ def permissions_of(
 
 
 def at_terminal() -> bool:
-    """Whether a person sits there: one who can read a question and type an answer."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+    """Whether a person sits there: one who can read a question and type an answer. The terminal of a session
+    of AO is an agent's.
+    """
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        return False
+    from agentforge.app.ao_session import is_under_ao
+
+    return not is_under_ao()

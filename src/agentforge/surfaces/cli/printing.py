@@ -7,11 +7,9 @@ a terminal would obey, and none with a secret.
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -54,6 +52,11 @@ def _own_settings() -> str:
 def say(text: str = "", *, err: bool = False) -> None:
     """One sentence or page for a person."""
     click.echo(safe(text), err=err)
+
+
+def say_recorded(text: str) -> None:
+    """A page of the records, out of which secrets were taken when they were written: no look for more."""
+    click.echo(harmless(text))
 
 
 def say_bold(bold: str, text: str) -> None:
@@ -129,7 +132,11 @@ def print_bytes(data: bytes) -> None:
 
 def screen_width(*, or_else: int) -> int:
     """The columns of the terminal; what is given where the output goes elsewhere."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else or_else
+    if not sys.stdout.isatty():
+        return or_else
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 _NARROWEST = 12
@@ -179,6 +186,8 @@ def paragraph(beginning: str, text: str) -> str:
     edge = screen_width(or_else=0)
     if not edge or len(beginning) + _NARROWEST > edge:
         return f"{beginning}{text}"
+    from textwrap import wrap
+
     below = " " * len(beginning)
     return "\n".join(
         wrap(

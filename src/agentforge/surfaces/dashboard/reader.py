@@ -13,7 +13,8 @@ from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
 from agentforge.store.layout import Home, ProjectFiles
 from agentforge.store.site import Site
-from agentforge.store.user.index import TaskRow, fresh_row
+from agentforge.store.user.index import TaskRow
+from agentforge.store.user.index_rows import fresh_row
 
 Key = tuple[str, str]
 """The repository's path and the name of the task."""

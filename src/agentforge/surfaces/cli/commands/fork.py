@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.printing import say
 from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
@@ -46,12 +47,19 @@ def fork(
 
     Without TASK, the newest task is forked.
     """
+    from agentforge.app.forking import allowed_beforehand
     from agentforge.app.forking import fork as split
     from agentforge.app.tasks import open_task_or_branch
     from agentforge.surfaces.cli.driving import drive_and_tell, tell
 
-    changes = _changes(wanted)
-    made = split(open_task_or_branch(here(), task), step, changes)
+    changes, first = _changes(wanted), open_task_or_branch(here(), task)
+    made = split(first, step, changes)
+    if flags := allowed_beforehand(first):
+        say(
+            f"{made.task_id} asks before it does what {', '.join(flags)} allowed the first task; "
+            f"`agentforge continue {made.task_id} {' '.join(flags)}` allows it here, too.",
+            err=True,
+        )
     return tell(made, as_data=as_data) if no_drive else drive_and_tell(made, as_data=as_data)
 
 

@@ -409,7 +409,7 @@ def debate(
     constraint: tuple[str, ...],
     **flags: Unpack[StartFlags],
 ) -> int:
-    """Have QUESTION argued from three sides, and decided; change nothing."""
+    """Have the question in REQUEST argued from three sides, and decided; change nothing."""
     from agentforge.app.debating import PIPELINE, DebateQuestion, plan_of
 
     topic = _asked(words, file, "debate", flags)

@@ -13,10 +13,11 @@ from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
     from agentforge.app.tasks import OpenTask
-    from agentforge.store.task.summary import Summary
+    from agentforge.store.task.moments import Summary
 
 _EVERY_S = 2.0
-"""How often a watched list is looked at: often enough for ages in seconds, and nothing for a processor."""
+_QUIET_S = 6.0
+"""How often a watched list is looked at: while tasks move, and while none does, which costs nothing."""
 
 
 @click.command(
@@ -69,9 +70,9 @@ def status(  # noqa: PLR0913 - the options of the seed
 
 
 def _show_list(*, everywhere: bool, as_data: bool) -> int:
-    from agentforge.store.task.times import utc_now
+    from agentforge.store.task.moments import utc_now
     from agentforge.surfaces.cli.pages.board import board, pipe_lines
-    from agentforge.surfaces.cli.printing import draw, on_terminal, print_json, screen_width
+    from agentforge.surfaces.cli.printing import draw, on_terminal, print_json, say_recorded, screen_width
 
     if everywhere:
         summaries, lost = _everywhere(), None
@@ -79,7 +80,7 @@ def _show_list(*, everywhere: bool, as_data: bool) -> int:
             say(sentence, err=True)
     else:
         from agentforge.app.repository_tasks import list_tasks
-        from agentforge.app.task_list import summaries_of
+        from agentforge.app.task_rows import summaries_of
         from agentforge.store.site import Site
 
         site = Site.open(here())
@@ -102,7 +103,7 @@ def _show_list(*, everywhere: bool, as_data: bool) -> int:
     elif on_terminal():
         draw(board(summaries, utc_now(), screen_width(or_else=80)))
     else:
-        say("\n".join(pipe_lines(summaries, utc_now())))
+        say_recorded("\n".join(pipe_lines(summaries, utc_now())))
     for item in lost.found if lost and not as_data else ():
         say(f"{item.task.task_id} needs your decision. {item.holdup.text}")
     if lost and lost.note:
@@ -111,24 +112,29 @@ def _show_list(*, everywhere: bool, as_data: bool) -> int:
 
 
 def _everywhere() -> "list[Summary]":
-    from agentforge.app.task_list import list_all_tasks, summaries_of
+    from agentforge.app.task_rows import list_all_tasks, summaries_of
+    from agentforge.store.home import home_path
     from agentforge.store.layout import Home
-    from agentforge.store.site import home_path
 
     home = Home(home_path())
     return summaries_of(home, list_all_tasks(home, lambda text: say(text, err=True)))
 
 
 def _missing_repositories() -> list[str]:
-    from agentforge.app.repositories import lost_repositories
+    from agentforge.app.task_rows import are_all_there
+    from agentforge.store.home import home_path
     from agentforge.store.layout import Home
-    from agentforge.store.site import home_path
 
-    return lost_repositories(Home(home_path()))
+    home = Home(home_path())
+    if are_all_there(home):
+        return []
+    from agentforge.app.repositories import lost_repositories
+
+    return lost_repositories(home)
 
 
 def _here() -> "list[Summary]":
-    from agentforge.app.task_list import summaries_of
+    from agentforge.app.task_rows import summaries_of
     from agentforge.store.site import Site
     from agentforge.store.user.index import Index
 
@@ -140,14 +146,24 @@ def _here() -> "list[Summary]":
 def _watch(*, everywhere: bool) -> int:
     import time
 
-    from agentforge.store.task.times import utc_now
+    from agentforge.store.task.moments import utc_now
     from agentforge.surfaces.cli.pages.board import board, pipe_lines
     from agentforge.surfaces.cli.printing import draw_again, on_terminal
 
-    look: Callable[[], list[Summary]] = _everywhere if everywhere else _here
+    list_now: Callable[[], list[Summary]] = _everywhere if everywhere else _here
+    seen: list[tuple[str, str, bool]] = []
+    pause = _EVERY_S
+
+    def look() -> "list[Summary]":
+        nonlocal seen, pause
+        found = list_now()
+        now = [(item["task_id"], item["timing"]["last_activity"], item["stopped"]) for item in found]
+        pause = _QUIET_S if now == seen else _EVERY_S
+        seen = now
+        return found
 
     def wait() -> bool:
-        time.sleep(_EVERY_S)
+        time.sleep(pause)
         return True
 
     try:

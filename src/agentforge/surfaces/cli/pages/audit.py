@@ -334,7 +334,7 @@ def _steps(audit: Audit) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for step in audit.steps:
         actions = ", ".join(item.label + ("" if item.ok else " (failed)") for item in step.actions)
-        who = f"{step.seat} (reads)" if step.seat else step.role
+        who = f"{step.seat} ({'argues' if step.heard else 'reads'})" if step.seat else step.role
         hashes = " ".join(ref[:_SHORT] for ref in (step.context, step.reply, step.results) if ref)
         used = (f"{step.context_tokens:,}", f"{step.usage.output_tokens:,}")
         said = step.summary or step.outcome

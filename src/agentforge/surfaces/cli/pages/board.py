@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from agentforge.store.task.summary import Summary, seconds_between
-from agentforge.store.task.times import stamp
-from agentforge.surfaces.cli.pages.words import age
+from agentforge.store.task.moments import Summary, seconds_between, stamp
+from agentforge.surfaces.cli.pages.ages import age
 from agentforge.surfaces.cli.printing import safe
-from agentforge.system.visible import brief
+from agentforge.system.visible import brief, harmless
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,7 +36,7 @@ def word_of(summary: Summary) -> str:
 
 def pipe_lines(summaries: Sequence[Summary], now: datetime) -> list[str]:
     """One line for each task: repository, state, stage, bar, time, tests, last action, name, request."""
-    width = max((len(safe(item["repo"])) for item in summaries), default=0) + 1
+    width = max((len(harmless(name)) for name in {str(item["repo"]) for item in summaries}), default=0) + 1
     return [
         f"{brief(item['repo'], 60) + ':':<{width}}  {_pipe_line(item, now)}  @{place} {item['task_id']}  "
         f"{_quoted(item, 60)}"

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 
 from agentforge.app.contexts import TOOLS, ContextReport
+from agentforge.app.steps import beside_words
 from agentforge.surfaces.cli.pages.words import count
 from agentforge.surfaces.cli.printing import Tone
 from agentforge.system.visible import brief, one_line
@@ -15,7 +16,7 @@ NAME_WIDTH = 44
 
 def context_page(report: ContextReport) -> Iterator[tuple[str, Tone]]:
     """Where it stands, each block with its reason, what was left out, what can be reused."""
-    seat = f", read by {report.seat}" if report.seat else ""
+    seat = beside_words(report.seat, heard=report.heard)
     what = f"{report.task}, step {report.step}" if report.task else "dry run, the first step"
     yield f"{what}: stage {report.stage}{seat}, role {report.role}, lane {report.lane}", "heading"
     if report.reasons:

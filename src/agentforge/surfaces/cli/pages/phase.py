@@ -48,7 +48,10 @@ def _next_step(result: PhaseResult) -> str:
         return f"`agentforge phase continue` enters {state.next_phase}."
     if state.phase_status == "blocked":
         folder = f"docs/forge/debate/{state.debate_id}"
-        return f"Have the role files written in {folder}, then run `agentforge phase continue`."
+        return (
+            f"Have the role files written in {folder}, or let your own models argue with "
+            "`agentforge phase debate --run`. Then run `agentforge phase continue`."
+        )
     if done.action == "waits_for_work":
         return "Write what is missing, then run `agentforge phase continue`."
     return f"Fill in docs/forge/phases/{state.phase}.md, then run `agentforge phase continue`."

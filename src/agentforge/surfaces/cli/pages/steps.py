@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from agentforge.app.steps import Step
+from agentforge.app.steps import Step, beside_words
 from agentforge.core.values import NOT_DONE
 from agentforge.system.visible import brief
 
@@ -17,7 +17,7 @@ def step_cells(step: Step) -> tuple[str, ...]:
     return (
         str(step.number),
         step.stage,
-        f"{step.role} (reads)" if step.seat else step.role,
+        f"{step.role} ({'argues' if step.heard else 'reads'})" if step.seat else step.role,
         *used,
         step.outcome,
         brief(done or "-"),
@@ -26,7 +26,7 @@ def step_cells(step: Step) -> tuple[str, ...]:
 
 def step_headline(step: Step) -> str:
     """The step in a few lines."""
-    reads = f", read by {step.seat}" if step.seat else ""
+    reads = beside_words(step.seat, heard=step.heard)
     lines = [
         (
             f"step {step.number}: stage {step.stage}{reads}, attempt {step.attempt}, role {step.role}, "
@@ -49,7 +49,7 @@ def caught(steps: Iterable[Step]) -> list[str]:
     """Every mistake of the model that was met and fed back, in a line each."""
     found: list[str] = []
     for step in steps:
-        where = f"step {step.number}, {step.stage}" + (f", read by {step.seat}" if step.seat else "")
+        where = f"step {step.number}, {step.stage}{beside_words(step.seat, heard=step.heard)}"
         found += [f"{where}: the reply could not be used: {brief(step.mistake, 120)}"] if step.mistake else []
         wrong = [item for item in step.actions if not item.ok and item.mistake not in NOT_DONE]
         found += [f"{where}: {item.name} {item.target}: {brief(item.text, 120)}" for item in wrong]

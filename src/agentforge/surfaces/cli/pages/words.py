@@ -6,7 +6,10 @@ from datetime import UTC, datetime
 
 from agentforge.core.state import State
 from agentforge.core.values import Amount
+from agentforge.surfaces.cli.pages import ages
 from agentforge.system.visible import brief
+
+age = ages.age
 
 
 def money(micro_usd: int | None) -> str:
@@ -34,19 +37,6 @@ def size(number: int) -> str:
             break
         amount, unit = amount / 1024, larger
     return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
-
-
-def age(seconds: int) -> str:
-    """How long something took, or how long ago it was: `12s`, `45m`, `2h 15m`, `3d 4h`."""
-    seconds = max(0, seconds)
-    if seconds < 60:
-        return f"{seconds}s"
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
-    if hours == 0:
-        return f"{minutes}m"
-    if days == 0:
-        return f"{hours}h {minutes % 60:02d}m"
-    return f"{days}d {hours % 24}h"
 
 
 def clock_time(moment: int) -> str:

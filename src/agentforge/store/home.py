@@ -1,0 +1,21 @@
+"""Where the user's own directory is."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from agentforge.core.errors import UsageError
+from agentforge.system.visible import one_line
+
+
+def home_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's own directory: `AGENTFORGE_HOME`, or `~/.agentforge`."""
+    given = environ.get("AGENTFORGE_HOME")
+    # The directory may itself be a link; nothing below it is followed.
+    found = (Path(given).expanduser() if given else Path.home() / ".agentforge").resolve()
+    if found.exists() and not found.is_dir():
+        raise UsageError(
+            f"{one_line(str(found))} is no directory, so nothing of yours can be kept there.",
+            "Set AGENTFORGE_HOME to a directory of your own.",
+        )
+    return found
