@@ -140,6 +140,7 @@ ELSEWHERE = frozenset(
             "test",
             "review",
             "document",
+            *("research", "write", "analyse", "curate", "sources add", "sources list"),
             "debate",
             "fix",
             "resolve",

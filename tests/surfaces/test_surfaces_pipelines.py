@@ -44,7 +44,12 @@ def test_pipelines_are_listed_with_their_lanes_and_where_they_are_from(scene: Sc
     assert rows["implement"]["lanes"] == ["hotfix", "small", "full"]
     assert {row["from"] for row in rows.values()} == {"packaged"}
     assert {name: row["goal_type"] for name, row in rows.items()} == {
-        name: name for name in ("debate", "design", "document", "fix", "implement", "review", "test")
+        name: name
+        for name in (
+            *("analyse", "curate", "debate", "design", "document", "fix", "implement", "research", "review"),
+            "test",
+            "write",
+        )
     }
     write(scene, ".agentforge/pipelines/implement.yaml", SMALL)
     write(scene, ".agentforge/pipelines/broken.yaml", "pipeline:\n  nonsense: 1\n")
@@ -109,8 +114,7 @@ def test_a_drawing_is_data_too_and_names_of_nothing_are_refused(scene: Scene) ->
     assert [lane["lane"] for lane in shown["lanes"]] == ["hotfix", "small", "full"]
     assert shown["lanes"][2]["stages"][3]["reviewers"][0]["role"] == "security_architect"
     assert (
-        "There is no pipeline dance. Choose one of debate, design"
-        in scene.run("pipelines", "show", "dance").stderr
+        "There is no pipeline dance. Choose one of analyse" in scene.run("pipelines", "show", "dance").stderr
     )
     refused = scene.run("pipelines", "show", "implement", "--lane", "wide")
     assert refused.returncode == 2
@@ -281,3 +285,16 @@ def test_every_example_is_valid_once_uncommented(scene: Scene) -> None:
         write(scene, path, uncommented(text), commit=False)
         done = scene.run("pipelines", "validate", path)
         assert (done.returncode, done.stdout) == (0, f"{path}: valid as {path}.\n")
+
+
+def test_init_offers_the_rules_that_conventions_state_and_writes_them_when_told(tmp_path: Path) -> None:
+    conventions = "# Habits\n\n- No print statements.\n- Functions about 40 lines.\n"
+    scene = make_scene(tmp_path, {"greeting.py": "print('hello')\n", "AGENTS.md": conventions})
+    offered = scene.run("init")
+    assert "+++ b/.agentforge/checks/stated-no-print.yaml" in offered.stdout
+    assert "agentforge init --with-rules" in offered.stdout
+    assert not (scene.top / ".agentforge/checks").exists()
+    assert scene.run("init", "--with-rules", "--json").returncode == 0
+    found = scene.run("check", "--no-linters")
+    assert (found.returncode, "stated-no-print" in found.stdout) == (1, True)
+    assert "stated-no-print" not in scene.run("init", "--force").stdout

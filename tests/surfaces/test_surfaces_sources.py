@@ -7,6 +7,7 @@ import pytest
 from agentforge.languages.documents.demands import faults_of
 from agentforge.languages.documents.library import Library, TreeShelf
 from tests.sandbox.loopback import folder
+from tests.surfaces.shapes import conform
 from tests.whole.checkouts import Person, make_repository
 
 
@@ -36,8 +37,8 @@ def test_a_page_that_a_person_fetched_can_be_cited_and_one_whose_copy_changed_ca
     assert "--from FILE" in gone.err
     assert holds(person, f'It ends [{url} "live for one hour"].\n') == []
     listed = person.run("sources", "list", "--json")
-    (row,) = listed.data["sources"]
-    assert (listed.code, row["url"], row["state"]) == (0, url, "whole")
+    (row,) = conform("sources list", listed.out)["sources"]
+    assert (listed.code, row["url"], row["state"]) == (0, url, "kept")
     (person.checkout / row["file"]).write_text("<p>Tokens live for ever.</p>")
     assert person.run("sources", "list").code == 1
     assert "another hash" in holds(person, f'It ends [{url} "live for ever"].\n')[0]
@@ -52,6 +53,7 @@ def test_a_saved_page_is_recorded_without_a_network_and_again_renews_it(
         saved.write_text(words)
         made = person.run("sources", "add", url, "--from", str(saved), "--json")
         assert made.code == 0, made.said
+        assert conform("sources add", made.out)["state"] == "kept"
     assert len(person.run("sources", "list", "--json").data["sources"]) == 1
     assert holds(person, f'So [{url} "second words of it"].\n') == []
     assert person.run("sources", "add", "file:///etc/passwd").code == 2

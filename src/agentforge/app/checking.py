@@ -8,9 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.activities.task_permissions import project_of, sandbox_name
+from agentforge.app.own_linters import COMPARED, LinterResult, run_linters
 from agentforge.app.settings import SETTINGS_FILE, check_settings, read_own_settings, read_project_settings
 from agentforge.app.violations import check_violation, open_exemptions, read_baseline, record, write_baseline
-from agentforge.app.working_files import FileVersion, files_of_commit, staged_files, working_files
+from agentforge.app.working_files import (
+    FileVersion,
+    files_of_commit,
+    listed_files,
+    staged_files,
+    working_files,
+)
 from agentforge.catalog.project_checks import CHECKS_FOLDER, ProjectCheck, read_project_checks
 from agentforge.core.errors import UsageError
 from agentforge.gates.conformance.confined import NO_CONSENT, confined_answer
@@ -52,6 +59,8 @@ class CheckRequest:
     """A commit: only what is new or worse since then counts."""
     staged: bool = False
     """What is staged, compared with the last commit."""
+    linters: bool = True
+    """Whether the project's own linters run, too."""
     agree: bool = False
     """Whether the person agrees to the commands of the project's checks, as they are now."""
 
@@ -68,11 +77,13 @@ class CheckOutcome:
     baseline: int | None
     """How many findings the baseline names; None where there is none."""
     exemptions: Mapping[str, Exemption]
+    linters: tuple[LinterResult, ...] = ()
+    """How the project's own linters ended; none where nobody asked."""
 
     @property
     def clean(self) -> bool:
         """Whether nothing that blocks was found."""
-        return not self.weighed.blocking
+        return not self.weighed.blocking and all(each.status != "failed" for each in self.linters)
 
 
 def check(site: Site, request: CheckRequest) -> CheckOutcome:
@@ -112,7 +123,18 @@ def check(site: Site, request: CheckRequest) -> CheckOutcome:
         "" if base is None else _base_name(site, request),
         None if baseline is None else len(baseline),
         by_finding,
+        _linters(site, request, wanted, compared=base is not None),
     )
+
+
+def _linters(
+    site: Site, request: CheckRequest, wanted: frozenset[str], *, compared: bool
+) -> tuple[LinterResult, ...]:
+    if not request.linters:
+        return ()
+    if compared:
+        return (LinterResult("all", "not_run", COMPARED),)
+    return run_linters(site, listed_files(site.git), wanted)
 
 
 def refuse_bad_rules(git: Git, commit: str, settings: Mapping[str, Any]) -> None:

@@ -8,7 +8,10 @@ from agentforge.app.settings import NO_MODEL, SETTINGS_FILE, read_own_settings, 
 from agentforge.app.settings_file import spell_command, spell_settings
 from agentforge.app.starting import exclude_run_state
 from agentforge.catalog.check import examples
+from agentforge.context.conventions import MAX_CHARS, convention_files
+from agentforge.context.stated_rules import StatedRule, stated_rules
 from agentforge.core.errors import PolicyError, UsageError
+from agentforge.languages.described import decode
 from agentforge.languages.repository import Project, find_projects, joined_plan
 from agentforge.languages.values import Plan
 from agentforge.sandbox.base import Sandbox
@@ -38,22 +41,32 @@ class Configured:
     examples: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     """Examples that were not written because a file is there."""
+    rules: list[StatedRule] = field(default_factory=list)
+    """What the owner's conventions state and a check can hold, unless such a check is there."""
+    accepted: bool = False
+    """Whether they were written."""
 
 
-def configure(site: Site, *, force: bool = False, with_catalog: bool = False) -> Configured:
-    """Detects what the project needs and writes its settings; `force` writes over those that are there, and
-    `with_catalog` adds commented examples. Nothing is committed.
+def configure(
+    site: Site, *, force: bool = False, with_catalog: bool = False, with_rules: bool = False
+) -> Configured:
+    """Detects what the project needs and writes its settings; `force` writes over those that are there,
+    `with_catalog` adds commented examples, and `with_rules` the checks of what its conventions state. Nothing
+    is committed.
     """
     head = site.git.head()
     projects = _detect(site, head)
     plan = joined_plan(projects)
-    settings = _write_settings(site, projects, force=force, or_leave=with_catalog)
+    settings = _write_settings(site, projects, force=force, or_leave=with_catalog or with_rules)
     written, left = _write_examples(site) if with_catalog else ([], [])
+    rules = _rules(site, head)
+    for rule in rules if with_rules else ():
+        write_atomic(site.git.top / rule.path, rule.text.encode())
     exclude_run_state(site.git)
     walls, told_walls = _sandbox()
     models, told_models = _models(site, head)
     facts = [*_facts(projects, plan), ("sandbox", told_walls), ("model", [told_models])]
-    return Configured(head, plan, walls, models, facts, settings, written, left)
+    return Configured(head, plan, walls, models, facts, settings, written, left, rules, with_rules)
 
 
 def _detect(site: Site, head: str) -> tuple[Project, ...]:
@@ -74,6 +87,15 @@ def _write_settings(site: Site, projects: Sequence[Project], *, force: bool, or_
         )
     write_atomic(path, spell_settings(projects).encode())
     return SETTINGS_FILE
+
+
+def _rules(site: Site, head: str) -> list[StatedRule]:
+    """What the conventions of a commit state, and nothing that a check is there for."""
+    tree = site.git.tree_of(head)
+    paths = [entry.path for entry in site.git.ls_tree(tree) if entry.kind == "blob"]
+    texts = {path: decode(site.git.read_blob(tree, path)) for path in convention_files(paths)}
+    found = stated_rules({path: text[:MAX_CHARS] for path, text in texts.items()})
+    return [rule for rule in found if not (site.git.top / rule.path).exists()]
 
 
 def _write_examples(site: Site) -> tuple[list[str], list[str]]:

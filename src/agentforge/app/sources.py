@@ -37,8 +37,8 @@ class RecordedPage:
     url: str
     file: str
     sha256: str
-    state: str = "whole"
-    """`whole`, or what is wrong with its copy."""
+    state: str = "kept"
+    """`kept`, or what is wrong with its copy."""
 
     def to_json(self) -> dict[str, Json]:
         """As data."""
@@ -68,17 +68,13 @@ def add_source(site: Site, url: str, saved: Path | None = None) -> RecordedPage:
 
 
 def list_sources(site: Site) -> list[RecordedPage]:
-    """What is recorded in the checkout, each with whether its copy is whole."""
+    """What is recorded in the checkout, each with whether its copy is as it was."""
     library = Library(TreeShelf(site.git.top))
     found = []
     for url, (file, digest) in recorded(library).items():
         data = library.data(file)
         state = (
-            "missing"
-            if data is None
-            else "whole"
-            if hashlib.sha256(data).hexdigest() == digest
-            else "changed"
+            "missing" if data is None else "kept" if hashlib.sha256(data).hexdigest() == digest else "changed"
         )
         found.append(RecordedPage(url, file, digest, state))
     return found

@@ -59,6 +59,11 @@ def working_files(git: Git) -> FileVersion:
     return FileVersion(git, known, on_disk=True)
 
 
+def listed_files(git: Git) -> list[str]:
+    """Every file that git tracks or would track, whatever it is."""
+    return _names(git, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+
+
 def _staged(git: Git) -> dict[str, str]:
     found: dict[str, str] = {}
     for record in _names(git, "ls-files", "-z", "--stage"):

@@ -3,6 +3,7 @@
 Also the table of who reads what: a check is *checked by* something in a language, or it is *not available*.
 """
 
+import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -10,8 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentforge.languages.described import Read
+from agentforge.languages.node.boundaries import closed_ways
+from agentforge.languages.port import Language
 from agentforge.languages.readings import (
     CheckedPlace,
+    ClosedWay,
     FileReading,
     ImportedName,
     Layer,
@@ -22,6 +26,7 @@ from agentforge.languages.readings import (
 from agentforge.languages.script_imports import SCRIPTS, read_script, resolve_script
 from agentforge.languages.security import secret_lines
 from agentforge.languages.table import CHECK_READERS, is_other_code, is_source
+from agentforge.languages.values import Environment
 from agentforge.system.secrets.redact import redact
 
 FORMAT = 3
@@ -88,6 +93,11 @@ def tool_layers(read: Read) -> list[Layer]:
     return [layer for reader in CHECK_READERS.values() for layer in reader.layers(read)]
 
 
+def tool_ways(read: Read) -> list[ClosedWay]:
+    """The ways between files that a project's own tools close."""
+    return closed_ways(read)
+
+
 def menders(top: Path, paths: Sequence[str]) -> list[Mender]:
     """The programs of a project that correct what they find, each with its own of these files."""
     mine = {name: tuple(path for path in paths if language_name(path) == name) for name in CHECK_READERS}
@@ -98,6 +108,32 @@ def program_of(top: Path, name: str) -> Path | None:
     """A program of a project: that of its own environment, else the one on the path."""
     own = top / ".venv" / "bin" / name
     found = str(own) if own.exists() else shutil.which(name)
+    return Path(found) if found else None
+
+
+def lints_in_place(language: Language) -> bool:
+    """Whether the linters of a language only read the checkout; others lay their packages beside the code."""
+    return language.name in CHECK_READERS
+
+
+def checkout_environment(language: Language, place: Path) -> Environment | None:
+    """The environment that a person has for a project in a checkout: its own packages, else the programs on
+    the path. None if there is no program at all.
+    """
+    if lints_in_place(language):
+        own = place / ".venv" / "bin"
+        found = own / "python" if own.is_dir() else _on_path("ruff") or _on_path("python3")
+    else:
+        found = _on_path("node")
+    if found is None:
+        return None
+    prefix = Path(os.path.realpath(found)).parent.parent
+    linked = Path(os.path.realpath(found.parent / "ruff")).parent.parent  # others share one program
+    return Environment(found.parent.parent, found, place, (), (), "", "", prefix, around=linked)
+
+
+def _on_path(name: str) -> Path | None:
+    found = shutil.which(name)
     return Path(found) if found else None
 
 

@@ -141,6 +141,16 @@ class Layer(NamedTuple):
     """Of its files."""
 
 
+class ClosedWay(NamedTuple):
+    """Files that may not import others, as a tool of the project is told."""
+
+    name: str
+    """Of the tool and its rule."""
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    """Patterns of files."""
+
+
 class ModulePaths(Protocol):
     """Which files of a project an import means."""
 

@@ -30,6 +30,9 @@ def _place(path: str, item: ImportedName, message: str) -> Hit:
 def _layers(project: CheckedProject, _: CodeCheck, paths: Sequence[str]) -> Iterator[Hit]:
     layers = project.rules.layers
     for path, item, target in _edges(project, paths):
+        for way in project.rules.closed:
+            if way.forbids(path, target):
+                yield _place(path, item, f"`{target}` is closed to it ({way.name})")
         mine, other = _index(layers, path), _index(layers, target)
         if mine is None or other is None or mine == other:
             continue

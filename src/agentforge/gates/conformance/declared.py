@@ -9,7 +9,7 @@ from typing import Any
 from agentforge.catalog.checks import Blocks, CodeCheck, own_checks
 from agentforge.catalog.project_checks import ProjectCheck
 from agentforge.core.errors import UsageError
-from agentforge.languages.conformance import tool_layers, tool_limits
+from agentforge.languages.conformance import tool_layers, tool_limits, tool_ways
 from agentforge.languages.described import Read
 from agentforge.languages.readings import Layer
 from agentforge.system.globs import Glob, glob, matches_any
@@ -35,6 +35,20 @@ class Area:
     def shows(self, path: str) -> bool:
         """Whether others may use a file of it."""
         return matches_any(self.shown, path) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedTo:
+    """Files that may not import others."""
+
+    name: str
+    sources: tuple[Glob, ...]
+    targets: tuple[Glob, ...]
+
+    def forbids(self, path: str, target: str) -> bool:
+        """Whether one file may not import the other."""
+        inside = matches_any(self.sources, path) is not None
+        return inside and path != target and matches_any(self.targets, target) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +93,13 @@ class ProjectRules:
     strict: bool = False
     own: Mapping[str, ProjectCheck] = field(default_factory=dict)
     """The rules of the project, which are among the checks."""
+    closed: tuple[ClosedTo, ...] = ()
+    """Ways between files that a tool of the project closes; they belong to its layers."""
 
     def configured(self, check: CodeCheck) -> bool:
         """Whether the project has said what the check needs."""
-        return not check.needs or bool(getattr(self, check.needs))
+        has = bool(check.needs and getattr(self, check.needs))
+        return not check.needs or has or (check.needs == "layers" and bool(self.closed))
 
 
 def declared(
@@ -126,6 +143,10 @@ def declared(
         tuple(settings.get("import_roots", ())),
         strict,
         mine,
+        tuple(
+            ClosedTo(way.name, tuple(map(glob, way.sources)), tuple(map(glob, way.targets)))
+            for way in tool_ways(read)
+        ),
     )
 
 

@@ -21,8 +21,8 @@ Examples:
   agentforge check --since origin/main --format sarif
   agentforge check --list
 
-Nothing of the project is run, but commands of its own checks (.agentforge/checks) that you agreed to, in the
-sandbox. What a project declares in .agentforge/config/settings.yaml under
+Nothing of the project is run, but its own linters, and commands of its own checks (.agentforge/checks) that
+you agreed to; both in the sandbox. What a project declares in .agentforge/config/settings.yaml under
 `conformance` blocks; compared with a commit, so does what is new or worse. Everything else is advice, which
 --all shows in full. Exit codes: 0 nothing blocks, 1 violations, 2 usage."""
 )
@@ -46,6 +46,7 @@ sandbox. What a project declares in .agentforge/config/settings.yaml under
     is_flag=True,
     help="Agree to the commands of this project's own checks, as they are now; they run in the sandbox.",
 )
+@click.option("--no-linters", is_flag=True, help="Leave out the project's own linters; only our checks run.")
 @click.option(
     "--list", "listing", is_flag=True, help="List the checks, and what reads each in each language."
 )
@@ -59,6 +60,7 @@ def check(  # noqa: PLR0913  each is an option
     everything: bool,
     mends: bool,
     agree: bool,
+    no_linters: bool,
     listing: bool,
 ) -> int:
     """Check the code of this repository: style, architecture, patterns, security and quality."""
@@ -81,7 +83,7 @@ def check(  # noqa: PLR0913  each is an option
         else:
             say(pages.listed_page(listed))
         return 0
-    request = CheckRequest(paths, since, staged, agree)
+    request = CheckRequest(paths, since, staged, not no_linters, agree)
     if mends:
         _mend(site, request, staged=staged)
     done = run(site, request)

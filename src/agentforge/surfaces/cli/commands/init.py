@@ -18,6 +18,7 @@ Examples:
   agentforge init
   agentforge init --force
   agentforge init --with-catalog
+  agentforge init --with-rules
 
 Nothing is committed. Settings are read from the commit that a task starts from, so commit the file when it
 is right."""
@@ -28,9 +29,14 @@ is right."""
     is_flag=True,
     help="Write commented examples of roles, stages, pipelines and contracts of your own.",
 )
+@click.option(
+    "--with-rules",
+    is_flag=True,
+    help="Write checks of what AGENTS.md and its like state and a check can hold.",
+)
 @repo_option
 @click.option("--json", "as_data", is_flag=True, help="Print what was detected as JSON.")
-def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
+def init(*, force: bool, with_catalog: bool, with_rules: bool, as_data: bool) -> int:
     """Detect how this project is built and tested, and write settings you can edit."""
     from agentforge.app.configuring import configure
     from agentforge.app.settings import SETTINGS_FILE
@@ -38,7 +44,7 @@ def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
     from agentforge.surfaces.cli.printing import print_json
 
     site = Site.open(here())
-    done = configure(site, force=force, with_catalog=with_catalog)
+    done = configure(site, force=force, with_catalog=with_catalog, with_rules=with_rules)
     if as_data:
         examples = {"examples": done.examples, "left": done.left} if with_catalog else {}
         print_json({**_fields(done), **examples})
@@ -47,6 +53,8 @@ def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
     for name, found in done.facts:
         for at, line in enumerate(found or ["none"]):
             say(paragraph(f"  {name if at == 0 else '':<14}", line))
+    for text in _stated(done):
+        say(text)
     for text in _written(done, SETTINGS_FILE):
         say(text)
     return 0
@@ -68,7 +76,27 @@ def _fields(done: "Configured") -> "dict[str, Json]":
         "sandbox": done.sandbox.name if done.sandbox else None,
         "models": [*done.models],
         "settings": done.settings,
+        "rules": [
+            {"place": rule.place, "said": rule.said, "file": rule.path, "written": done.accepted}
+            for rule in done.rules
+        ],
     }
+
+
+def _stated(done: "Configured") -> list[str]:
+    """What would be, or was, written of the rules that the project states, as a diff."""
+    if not done.rules:
+        return []
+    told = ["", "Rules that your conventions state and a check can hold:"]
+    for rule in done.rules:
+        told += [f"--- /dev/null  {rule.place}", f"+++ b/{rule.path}"]
+        told += [f"+{line}" for line in rule.text.splitlines()]
+    end = (
+        "Written; commit what you agree with, and delete the rest."
+        if done.accepted
+        else ("Nothing of this was written. Accept it with `agentforge init --with-rules`.")
+    )
+    return [*told, end]
 
 
 def _written(done: "Configured", settings: str) -> list[str]:

@@ -59,7 +59,7 @@ Ends with 1 if a copy is missing or was changed.""",
 @json_option
 @repo_option
 def list_(*, as_data: bool) -> int:
-    """List the recorded pages, and whether their copies are whole."""
+    """List the recorded pages, and whether their copies are as they were."""
     from agentforge.app.sources import list_sources
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
@@ -72,4 +72,4 @@ def list_(*, as_data: bool) -> int:
             say(f"{source.state:8} {source.url}  {source.file}")
         if not found:
             say("No page is recorded. `agentforge sources add URL` records one.")
-    return 0 if all(source.state == "whole" for source in found) else 1
+    return 0 if all(source.state == "kept" for source in found) else 1

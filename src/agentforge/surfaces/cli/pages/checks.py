@@ -30,11 +30,26 @@ def checked_page(done: "CheckOutcome", *, everything: bool) -> str:
         lines.append(f"  {each.check} ({each.severity}), {each.identity}. {each.fix_hint}")
     if (more := len(done.weighed.blocking) - MOST_SHOWN) > 0:
         lines.append(f"and {count(more, 'more violation')}; --format json prints all.")
+    lines += _linted(done)
     if lines:
         lines.append("")
     lines += _advice(done, everything=everything)
     lines.append(_summary(done))
     return "\n".join(lines)
+
+
+def _linted(done: "CheckOutcome") -> list[str]:
+    """What the project's own linters say, by file and rule."""
+    found = [each for result in done.linters for each in result.findings]
+    lines = []
+    for each in found[:MOST_SHOWN]:
+        place, _, message = each.sample.partition(": ")
+        at = f"{each.path}:{place}" if place.isdigit() else each.path
+        often = f" ({each.count} times)" if each.count > 1 else ""
+        lines.append(f"{at}: {one_line(message or each.sample)} [{each.code}]{often}")
+    if (more := len(found) - MOST_SHOWN) > 0:
+        lines.append(f"and {count(more, 'more finding')} of your own linters; --format json prints all.")
+    return lines
 
 
 def _advice(done: "CheckOutcome", *, everything: bool) -> list[str]:
@@ -65,6 +80,12 @@ def _summary(done: "CheckOutcome") -> str:
         names = [each.check.name for each in done.results if each.status == status]
         if names:
             parts.append(f"{words[:1].upper()}{words[1:]}: {', '.join(names)}.")
+    for linter in done.linters:
+        ended = _ENDS.get(linter.status, linter.status)
+        said = f"{ended}, {count(len(linter.findings), 'finding')}" if linter.findings else ended
+        parts.append(
+            f"Own linters ({linter.project}): {said}{f': {linter.reason}' if linter.reason else ''}."
+        )
     return "\n".join(parts)
 
 
@@ -100,6 +121,7 @@ def checked_fields(done: "CheckOutcome") -> dict[str, Json]:
             for each in done.weighed.exempt
         ],
         "known": [each.identity for each in done.weighed.known],
+        "linters": [each.to_json() for each in done.linters],
     }
 
 
