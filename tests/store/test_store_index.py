@@ -91,6 +91,22 @@ def test_tasks_of_every_known_repository_are_listed_and_gone_ones_are_not(
         assert [row.task_id for row in index.rows()] == ["task-2"]
 
 
+def test_an_index_of_another_version_forgets_no_repository(
+    repo: Path, database: Path, add: Callable[[str], Journal]
+) -> None:
+    journal = add("task-1")
+    with Index(database, pytest.fail) as index:
+        index.update(Git(repo, repo / ".git", repo / ".git"), journal)
+    with sqlite3.connect(database) as old:
+        old.execute("ALTER TABLE tasks DROP COLUMN summary")
+        old.execute("PRAGMA user_version = 1")
+    old.close()
+    with Index(database, pytest.fail) as index:
+        assert index.repos() == [str(repo)]
+        assert [row.task_id for row in index.rows()] == ["task-1"]
+        assert [row.task_id for row in index.rows()] == ["task-1"]
+
+
 def test_a_damaged_journal_is_one_unreadable_row_among_the_others(
     repo: Path, database: Path, add: Callable[[str], Journal]
 ) -> None:

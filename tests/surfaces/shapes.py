@@ -140,7 +140,7 @@ ELSEWHERE = frozenset(
             "test",
             "review",
             "document",
-            *("research", "write", "analyse", "curate", "sources add", "sources list"),
+            *("research", "write", "analyse", "curate", "sources add", "sources list", "trace"),
             "debate",
             "fix",
             "resolve",

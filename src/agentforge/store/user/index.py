@@ -114,12 +114,26 @@ class Index(SqliteFile):
         if rows or gone:
             self._try(work)
 
+    def _opened(self) -> sqlite3.Connection:
+        """The table. One of another version is emptied, and every checkout that it knew is read again: no
+        journal says where the others are.
+        """
+        before = _checkouts(self._path)
+        connection = open_table(self._path, "tasks", _CREATE, _VERSION)
+        if before and not connection.execute("SELECT count(*) FROM tasks").fetchone()[0]:
+            with connection:
+                connection.executemany(
+                    "INSERT INTO tasks (repo, task_id, journal_size) VALUES (?, '', -1)",
+                    [(repo,) for repo in before],
+                )
+        return connection
+
     def _try(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """What `work` makes of the database, or None: an error of SQLite is a notice."""
         with self._lock:
             try:
                 if self._connection is None:
-                    self._connection = open_table(self._path, "tasks", _CREATE, _VERSION)
+                    self._connection = self._opened()
                 return work(self._connection)
             except (
                 sqlite3.OperationalError,
@@ -132,6 +146,16 @@ class Index(SqliteFile):
                 self._move_away()
                 self._notice(f"The index {self._path} was damaged ({error}) and is rebuilt.")
         return None
+
+
+def _checkouts(path: Path) -> list[str]:
+    """The checkouts in a table of another version, whatever its other columns were."""
+    if not path.is_file() or path.is_symlink():
+        return []
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
+        if connection.execute("PRAGMA user_version").fetchone() != (_VERSION,):
+            return [str(name) for (name,) in connection.execute("SELECT DISTINCT repo FROM tasks")]
+    return []
 
 
 def _journals(repo: str) -> Iterator[tuple[str, os.stat_result, int]]:
