@@ -1,9 +1,9 @@
 """Rules in words that a check can hold are recognised by fixed forms, and nothing else is."""
 
 from agentforge.catalog.project_checks import read_project_checks
-from agentforge.languages.stated_rules import stated_rules
 from agentforge.gates.conformance.declared import declared
 from agentforge.gates.conformance.project_rules import check_examples
+from agentforge.languages.stated_rules import stated_rules
 from tests.rows import every
 
 

@@ -30,7 +30,6 @@ LATE_IMPORTS = {
     "models/provider_model.py": "the extras of providers",
     "models/wire/": "the extras of providers, one at a time",
     "models/wrap/stack.py": "recording needs the library of a wire",
-    "store/user/index.py": "a list whose rows are fresh reads no journal",
     "store/user/keychain.py": "the extra `keyring`",
     "system/signatures.py": "most commands sign and check nothing",
     "system/installation.py": "only a hint needs the metadata of packages",

@@ -9,10 +9,10 @@ from agentforge.app.settings_file import spell_command, spell_settings
 from agentforge.app.starting import exclude_run_state
 from agentforge.catalog.check import examples
 from agentforge.context.conventions import MAX_CHARS, convention_files
-from agentforge.languages.stated_rules import StatedRule, stated_rules
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.languages.described import decode
 from agentforge.languages.repository import Project, find_projects, joined_plan
+from agentforge.languages.stated_rules import StatedRule, stated_rules
 from agentforge.languages.values import Plan
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.walls.ladder import choose

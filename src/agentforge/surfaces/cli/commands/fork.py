@@ -56,8 +56,8 @@ def fork(
     made = split(first, step, changes)
     if flags := allowed_beforehand(first):
         say(
-            f"{made.task_id} asks before it does what {', '.join(flags)} allowed the first task; give the same "
-            f"to `agentforge continue {made.task_id}`, and it is allowed here, too.",
+            f"{made.task_id} asks before it does what {', '.join(flags)} allowed the first task; give the "
+            f"same to `agentforge continue {made.task_id}`, and it is allowed here, too.",
             err=True,
         )
     return tell(made, as_data=as_data) if no_drive else drive_and_tell(made, as_data=as_data)
