@@ -26,7 +26,7 @@ class Broken:
 
 sys.meta_path.insert(0, Broken())
 """
-NAMES = [name for name in COMMANDS if name != "resume"]
+NAMES = [name for name in COMMANDS if name not in ("resume", "ui")]  # other names of the same
 HEAVY = ("rich", "yaml", "jsonschema_rs", "asyncio", "pydantic", "agentforge.app.driver")
 EACH_HELP = f"""
 import os, sys

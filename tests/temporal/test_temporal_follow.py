@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from agentforge import __version__
+from agentforge.app import engine_view as view_of_engine
 from agentforge.app import following, holdups, remote
 from agentforge.app.connection import workflow_name
 from agentforge.app.engine_view import EngineView, engine_fields, engine_view
@@ -40,7 +41,6 @@ from agentforge.store.layout import Home, ProjectFiles
 from agentforge.store.site import Site
 from agentforge.store.task.engine import Driven, read_engine, write_engine
 from agentforge.surfaces.cli.main import main
-from agentforge.surfaces.cli.pages import engine as engine_page
 from agentforge.surfaces.cli.pages.screen import ScreenWatcher
 from agentforge.system.git.repository import Git
 from tests.temporal.light import Light, found_task, keys, read_state
@@ -161,7 +161,7 @@ class Stand:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """As patient as a test."""
     monkeypatch.setattr(following, "LOOK_S", 0.5)
-    for module in (holdups, engine_page, remote):
+    for module in (holdups, view_of_engine, remote):
         monkeypatch.setattr(module, "SLOW_S", 2.5)
     monkeypatch.setattr(client_side, "TELL_S", 1)
 

@@ -55,9 +55,10 @@ def fork(
     changes, first = _changes(wanted), open_task_or_branch(here(), task)
     made = split(first, step, changes)
     if flags := allowed_beforehand(first):
+        again = " ".join(("agentforge", "continue", made.task_id, *flags))
         say(
-            f"{made.task_id} asks before it does what {', '.join(flags)} allowed the first task; give the "
-            f"same to `agentforge continue {made.task_id}`, and it is allowed here, too.",
+            f"{made.task_id} asks before it does what {', '.join(flags)} allowed the first task; "
+            f"`{again}` allows it here, too.",
             err=True,
         )
     return tell(made, as_data=as_data) if no_drive else drive_and_tell(made, as_data=as_data)
