@@ -3,11 +3,9 @@
 import hashlib
 import hmac
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -20,6 +18,7 @@ from agentforge.integrations.notify import TRIES, Webhook, post
 from agentforge.store.layout import Home
 from agentforge.store.user.notifications import Notifications
 from tests.app.test_app_answers import Desk, desk
+from tests.posts import taking_posts
 
 __all__ = ["desk"]
 SECRET = "sk-ant-api03-" + "a1B2" * 20
@@ -39,29 +38,16 @@ class Listener:
 def listening(refuse: int = 0) -> Iterator[Listener]:
     found = Listener(refuse)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            found.asked += 1
-            taken = found.asked > found.refuse
-            if taken:
-                found.got.append((dict(self.headers), body))
-            self.send_response(204 if taken else 503)
-            self.end_headers()
+    def take(_: str, headers: dict[str, str], body: bytes) -> int:
+        found.asked += 1
+        if found.asked <= found.refuse:
+            return 503
+        found.got.append((headers, body))
+        return 204
 
-        def log_message(self, *_: object) -> None:
-            """Says nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    found.url = f"http://127.0.0.1:{server.server_port}/hook?team=1"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with taking_posts(take) as address:
+        found.url = f"{address}/hook?team=1"
         yield found
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_a_message_is_tried_again_under_the_same_name_and_signed() -> None:

@@ -1,10 +1,8 @@
 """A collector gets the whole hierarchy of a task, while it runs and afterwards; a task never waits for one."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from agentforge.app.traces import TraceReader, trace_lines
 from agentforge.core.effects import Await
 from agentforge.core.events import AskSent, StageEntered
 from agentforge.store.task.journal import read_lines
+from tests.posts import taking_posts
 from tests.surfaces.scene import CODE, QUESTION, Scene, make_scene
 
 JOURNALS = Path(__file__).parents[1] / "store" / "journals"
@@ -77,29 +76,14 @@ class FakeCollector:
 def collecting(refuse: int = 0) -> Iterator[FakeCollector]:
     found = FakeCollector(refuse)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            found.headers.append(dict(self.headers))
-            if not found.refuse:
-                found.take(self.path, body)
-            self.send_response(found.refuse or 200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def take(path: str, headers: dict[str, str], body: bytes) -> int:
+        found.headers.append(headers)
+        if not found.refuse:
+            found.take(path, body)
+        return found.refuse or 200
 
-        def log_message(self, *_: object) -> None:
-            """Says nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    found.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with taking_posts(take) as found.url:
         yield found
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def scene_with(tmp_path: Path, settings: str) -> Scene:
