@@ -207,7 +207,11 @@ def judge_debate_of(checkout: Checkout, debate_id: str = "") -> tuple[str, Debat
     name = debate_id or current_state(tree).debate_id
     known = [each.debate_id for each in debates.plans_of(tree)]
     if not name or (name not in known and not debates.texts_of(tree, name)):
-        listed = f"Known are {', '.join(known)}." if known else "There is none yet."
+        listed = (
+            f"Known are {', '.join(known)}."
+            if known
+            else "`agentforge phase debate --plan` plans one; `agentforge phase continue` does, when one is due."
+        )
         raise MissingFile(f"There is no debate {name or 'in this phase'}.", listed)
     return name, debates.judge(tree, name)
 
