@@ -44,6 +44,7 @@ def test_what_the_projects_own_linter_finds_fails_the_check_and_names_file_and_r
     assert names == {".git", "more.py", "pyproject.toml", "shop.py"}
 
 
+@pytest.mark.slow
 def test_what_is_not_set_up_or_not_installed_is_said_and_has_not_passed(tmp_path: Path) -> None:
     plain = person(tmp_path / "a", {"shop.py": CLEAN})
     assert linters(plain) == (0, {"all": "not_configured"})

@@ -663,6 +663,7 @@ def test_a_file_that_others_need_is_broken_for_them_too_and_told_once() -> None:
 # Examples, and files that lie elsewhere
 
 
+@pytest.mark.slow
 @every("path", examples())
 def test_every_example_is_inert_and_valid_once_uncommented(path: str) -> None:
     text = examples()[path]

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.python.testrun import SCRIPT
@@ -69,6 +71,7 @@ def test_a_forked_judge_says_what_a_started_one_says(tmp_path: Path) -> None:
     assert [result.outcome for result in started.results.values()].count("passed") == 5
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_forked_behind_a_door_says_the_same_and_only_judges_go_there(tmp_path: Path) -> None:
     place = Path(tempfile.mkdtemp(prefix="agentforge-doors-"))  # a socket's name is short
     site, doors = make_site(tmp_path, FILES), Doors(place)

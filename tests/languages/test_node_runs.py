@@ -200,6 +200,7 @@ def test_only_hides_nothing(tmp_path: Path, project: Project) -> None:
     assert hidden == "failed call" or run.unvouched or run.collect_errors
 
 
+@pytest.mark.slow
 @NEEDS_NODE
 def test_a_busy_loop_is_ended_by_the_clock(tmp_path: Path) -> None:
     run = run_in(tmp_path, NODE_TEST, {"busy": "test('busy', () => { for (;;) {} });\n"}, timeout_s=6)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tests.project.texts import nodes
 
 PACKAGE = Path(__file__).parents[2] / "src" / "agentforge"
@@ -128,6 +130,7 @@ def test_imports_are_at_the_top_but_where_a_command_or_an_extra_is_loaded() -> N
     assert [row for row, names in excused.items() if not names] == []
 
 
+@pytest.mark.slow
 def test_no_more_than_ten_lines_of_code_are_the_same_in_two_places() -> None:
     assert copies(sources()) == []
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import pytest
 
 from agentforge.surfaces.cli.main import cli
 from agentforge.system import strict_yaml
@@ -188,6 +189,7 @@ def stumbles(text: str) -> list[str]:
 BANNED = re.compile("|".join(rf"(?<!\w){re.escape(phrase)}(?!\w)" for phrase in phrases()), re.IGNORECASE)
 
 
+@pytest.mark.slow
 def test_no_sentence_that_can_reach_a_person_has_a_banned_phrase() -> None:
     wrong = {}
     for path in sorted(PACKAGE.rglob("*.py")):

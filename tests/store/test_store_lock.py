@@ -27,6 +27,7 @@ def test_a_second_driver_is_refused_and_told_who_works(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_a_child_that_inherits_the_lock_holds_it_after_its_parent_is_gone(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     program = (

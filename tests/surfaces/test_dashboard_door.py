@@ -278,6 +278,7 @@ def test_the_key_is_the_owners_alone_and_a_tab_stays_at_home_when_the_server_is_
     assert not Keys.of(Home(home_path()), port + 1).opens(cookie)
 
 
+@pytest.mark.slow
 def test_the_command_listens_on_this_machine_alone_prints_its_link_and_logs_nothing(top: Path) -> None:
     process = subprocess.Popen(
         [COMMAND, "dashboard", "--port", "0"],

@@ -192,6 +192,7 @@ def test_a_listener_that_takes_nothing_keeps_only_the_newest_word_of_each_task()
     assert after == [RELOAD], "too much was missed: everything is read anew"
 
 
+@pytest.mark.slow
 def test_a_reader_that_never_reads_is_let_go_and_others_hear_on(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

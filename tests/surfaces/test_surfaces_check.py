@@ -203,6 +203,7 @@ def test_files_that_were_made_to_disturb_are_looked_at_all_the_same(scene: Scene
     assert "/etc" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_fix_is_shown_as_a_diff_and_made_by_the_projects_own_tools_on_a_copy(scene: Scene) -> None:
     write(scene, "shop/late.py", '"""Late."""\n\nimport os\nimport abc\n\nBOTH = (abc, os)\n')
     refused = scene.run("check", "--fix", "shop/late.py")

@@ -20,6 +20,7 @@ def with_rule(tmp_path: Path, rule: str) -> tuple[Scene, str]:
     return scene, scene.task
 
 
+@pytest.mark.slow
 def test_the_next_command_takes_the_recommended_answer_and_says_who_gave_it(tmp_path: Path) -> None:
     scene, _ = with_rule(tmp_path, "{timeout: 2s, then: recommended}")
     (record,) = scene.data("inbox")
@@ -37,6 +38,7 @@ def test_the_next_command_takes_the_recommended_answer_and_says_who_gave_it(tmp_
     assert "ESC-001 was already answered by the timeout: 'world'" in late.stderr
 
 
+@pytest.mark.slow
 def test_a_pipeline_has_its_own_rule_and_without_one_a_question_waits(tmp_path: Path) -> None:
     scene, task = with_rule(tmp_path, "{timeout: 90d, pipelines: {design: {timeout: 1s, then: abort}}}")
     time.sleep(1.1)

@@ -55,6 +55,7 @@ def _elsewhere(files: OnDisk) -> dict[str, str]:
     return {path: files[path] for path in kept}
 
 
+@pytest.mark.slow
 def test_ten_phases_with_a_debate_by_hand_through_the_command(scene: Scene) -> None:
     files = OnDisk(scene.top)
     before, head = _elsewhere(files), scene.git("rev-parse", "HEAD")

@@ -132,6 +132,7 @@ def test_without_a_terminal_it_needs_flags_and_a_second_run_changes_nothing(scen
     assert not config(scene).with_name("keys.yaml").exists()
 
 
+@pytest.mark.slow
 @every(
     ("words", "key", "code", "sentence"),
     [
@@ -157,6 +158,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     assert config(scene).exists() == (code == 0)
 
 
+@pytest.mark.slow
 def test_without_a_network_nothing_is_written_unless_the_test_is_left_out(scene: Scene) -> None:
     away = Scene(
         scene.top, {**scene.environ, "OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_API_KEY": KEY}

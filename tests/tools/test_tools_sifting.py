@@ -100,6 +100,7 @@ def found(tree: Path, path: str, args: dict[str, Json]) -> str:
             return mistake.text
 
 
+@pytest.mark.slow
 @tries(12)
 @given(
     pattern=st.sampled_from(WORDS) | st.text("nedlkKs\u017fé.-*( \t", min_size=1, max_size=4),
@@ -118,6 +119,7 @@ def test_literal_text_is_found_alike_with_every_program(
     )
 
 
+@pytest.mark.slow
 @tries(4)
 @given(pattern=st.sampled_from(PATTERNS), ignore_case=st.booleans())
 @example(pattern="needle", ignore_case=False)

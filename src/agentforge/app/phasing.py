@@ -210,7 +210,7 @@ def judge_debate_of(checkout: Checkout, debate_id: str = "") -> tuple[str, Debat
         listed = (
             f"Known are {', '.join(known)}."
             if known
-            else "`agentforge phase debate --plan` plans one; `agentforge phase continue` does when it is due."
+            else "`agentforge phase debate --plan` plans one; `agentforge phase continue` does when due."
         )
         raise MissingFile(f"There is no debate {name or 'in this phase'}.", listed)
     return name, debates.judge(tree, name)
