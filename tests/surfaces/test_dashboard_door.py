@@ -278,6 +278,15 @@ def test_the_key_is_the_owners_alone_and_a_tab_stays_at_home_when_the_server_is_
     assert not Keys.of(Home(home_path()), port + 1).opens(cookie)
 
 
+def test_cookies_of_other_servers_of_this_machine_do_not_lock_the_owner_out() -> None:
+    keys = Keys(b"k" * 32, 8420)
+    ours = f"{keys.name}={keys.cookie}"
+    for others in ("bad[]=1", 'left="open', '{"json": 1}={}', "=", "\xff=\xff", f"{keys.name}=old"):
+        assert keys.opens(f"{others}; {ours}")
+        assert keys.opens(f"{ours};{others}")
+        assert not keys.opens(others)
+
+
 def test_the_command_listens_on_this_machine_alone_prints_its_link_and_logs_nothing(top: Path) -> None:
     process = subprocess.Popen(
         [COMMAND, "dashboard", "--port", "0"],
