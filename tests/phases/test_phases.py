@@ -3,7 +3,7 @@
 import itertools
 import re
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 
 import pytest
@@ -16,8 +16,16 @@ from agentforge.documents.tables import tables
 from agentforge.phases import advance, snapshots
 from agentforge.phases.exiting import extract
 from agentforge.phases.knowledge import read_decisions
+from agentforge.phases.rules import plan_items
 from agentforge.phases.state import read_state, write_state
-from agentforge.phases.tree import CONFIG, STATE, BrokenState, MissingFile, WorkflowTree
+from agentforge.phases.tree import (
+    CONFIG,
+    STATE,
+    BrokenState,
+    MissingFile,
+    WorkflowTree,
+    working_document,
+)
 from tests.documents.seed_examples import ACTIVE_WORKFLOW, HANDOFF
 from tests.phases.desk import Desk, argue, fill
 from tests.rows import every
@@ -417,6 +425,18 @@ def test_settings_nested_beyond_measure_are_left_alone_and_a_state_in_one_line_i
     assert desk.files[CONFIG] == deep
     assert read_state(desk.state_text).objective == OBJECTIVE
     assert desk.state_text.endswith("---\nMine\n")
+
+
+def test_no_item_of_a_plan_stands_for_another() -> None:
+    plan = "## Plan Items\n\n- first\n- P1: second\n- P1: third\n- P9: fourth\n- fifth\n"
+    tree = WorkflowTree({working_document("plan"): plan}, datetime.now(UTC))
+    assert [(item.id, item.words) for item in plan_items(tree)] == [
+        ("P2", "first"),
+        ("P1", "second"),
+        ("P3", "third"),
+        ("P9", "fourth"),
+        ("P5", "fifth"),
+    ]
 
 
 def test_from_any_moment_the_same_files_and_clock_lead_to_the_same_bytes() -> None:
