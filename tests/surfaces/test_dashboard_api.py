@@ -195,6 +195,23 @@ def test_a_task_that_is_gone_or_damaged_is_a_sentence(top: Path, visitor: Visito
     assert (came.status, came.data["error"]["code"]) == (404, "usage")
 
 
+def test_a_repository_that_is_gone_is_named_and_its_tasks_come_back_with_it(
+    top: Path, visitor: Visitor
+) -> None:
+    put_task(top)
+    assert visitor.get("/api/tasks")["total"] == 1
+    moved = top.rename(top.with_name("moved"))
+    for came in (
+        visitor.ask("GET", f"/api/tasks/{TASK}"),
+        visitor.ask("GET", f"/api/tasks/{TASK}/audit"),
+        visitor.post(f"/api/tasks/{TASK}/abort"),
+    ):
+        assert came.status == 404
+        assert came.data["error"]["message"] == f"The repository of {TASK} is gone: {top}."
+    moved.rename(top)
+    assert visitor.get(f"/api/tasks/{TASK}")
+
+
 def test_reading_changes_nothing_in_the_record(top: Path, visitor: Visitor) -> None:
     desk = put_task(top)
     desk.ask(command("git", "push"))

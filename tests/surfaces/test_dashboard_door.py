@@ -1,6 +1,7 @@
 """Who gets into the dashboard and who does not: each way in that is not the person's own is tried, and refused."""
 
 import contextlib
+import os
 import socket
 import stat
 import subprocess
@@ -13,6 +14,7 @@ from urllib.parse import quote
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
 from agentforge.store.site import home_path
 from agentforge.surfaces.cli.main import main
@@ -276,6 +278,20 @@ def test_the_key_is_the_owners_alone_and_a_tab_stays_at_home_when_the_server_is_
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert Keys.of(Home(home_path()), port).opens(cookie)
     assert not Keys.of(Home(home_path()), port + 1).opens(cookie)
+
+
+def test_a_key_that_others_could_read_is_made_anew_and_one_that_is_no_file_is_named(home: Path) -> None:
+    word = Keys.of(Home(home), 8420).word
+    assert Keys.of(Home(home), 8420).word == word
+    key = home / "dashboard.key"
+    key.chmod(0o644)
+    assert Keys.of(Home(home), 8420).word != word
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    for make in (key.mkdir, lambda: key.symlink_to("/etc/passwd"), lambda: os.mkfifo(key)):
+        (key.rmdir if key.is_dir() else key.unlink)()
+        make()
+        with pytest.raises(UsageError, match=r"dashboard\.key cannot be used: "):
+            Keys.of(Home(home), 8420)
 
 
 def test_cookies_of_other_servers_of_this_machine_do_not_lock_the_owner_out() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
 from agentforge.store.user.own_files import locked, read_own, replace_own
 
@@ -71,9 +72,17 @@ class Keys:
 
 
 def _key(path: Path) -> bytes:
+    """The key of this user. One that others could read is one that they may have: there is a new one."""
     with locked(path):
-        known = read_own(path)
-        if known is None or len(known) < 32:
+        try:
+            known = read_own(path)
+            is_private = known is not None and not path.lstat().st_mode & 0o077
+        except (OSError, UsageError) as error:
+            problem = error.sentence if isinstance(error, UsageError) else (error.strerror or "").lower()
+            raise UsageError(
+                f"{path} cannot be used: {problem.rstrip('.')}.", "Move it away; there will be a new one."
+            ) from None
+        if known is None or not is_private or len(known) < 32:
             known = secrets.token_bytes(32)
             replace_own(path, known)
         return known
