@@ -3,7 +3,7 @@
 import itertools
 import re
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 
 import pytest
@@ -16,8 +16,16 @@ from agentforge.documents.tables import tables
 from agentforge.phases import advance, snapshots
 from agentforge.phases.exiting import extract
 from agentforge.phases.knowledge import read_decisions
+from agentforge.phases.rules import plan_items
 from agentforge.phases.state import read_state, write_state
-from agentforge.phases.tree import STATE, BrokenState, MissingFile, WorkflowTree
+from agentforge.phases.tree import (
+    CONFIG,
+    STATE,
+    BrokenState,
+    MissingFile,
+    WorkflowTree,
+    working_document,
+)
 from tests.documents.seed_examples import ACTIVE_WORKFLOW, HANDOFF
 from tests.phases.desk import Desk, argue, fill
 from tests.rows import every
@@ -137,7 +145,7 @@ def test_four_dialects_are_read_and_one_is_written(text: str, phase: str, status
 
 
 def test_names_in_the_state_that_lead_elsewhere_are_none() -> None:
-    for name in ("../../x", "/etc/passwd", "a/b", ".", "-x"):
+    for name in ("../../x", "/etc/passwd", "a/b", ".", "-x", "x" * 5000):
         state = read_state(
             f"---\nphase: init\nstarted_at: 2030-01-31\nworkflow_id: {name}\ndebate_id: {name}\n---\n"
         )
@@ -388,6 +396,47 @@ def test_broken_front_matter_is_mended_only_when_asked_and_what_was_there_is_kep
     assert any("Fixed" in note for note in tree.notes)
     desk.files |= tree.written
     assert desk.do(advance.resume).action == "waits_for_work"
+
+
+def test_an_empty_state_is_mended_from_its_copy() -> None:
+    desk = _begun("brainstorm")
+    desk.files[STATE] = ""
+    with pytest.raises(BrokenState, match="--repair"):
+        desk.do(advance.resume)
+    tree = WorkflowTree(dict(desk.files), desk.now)
+    mended = snapshots.repair(tree)
+    assert mended is not None
+    assert (mended.phase, mended.objective) == ("brainstorm", OBJECTIVE)
+
+
+@pytest.mark.parametrize("hours", [".inf", ".nan", "9" * 500])
+def test_hours_that_are_none_stop_nothing(hours: str) -> None:
+    desk = _begun()
+    desk.files[STATE] = desk.state_text.replace("actual_hours: 0", f"actual_hours: {hours}")
+    assert desk.do(advance.resume).state.phase == "brainstorm"
+
+
+def test_settings_nested_beyond_measure_are_left_alone_and_a_state_in_one_line_is_read() -> None:
+    desk = _begun()
+    deep = "[" * 100_000
+    desk.files[CONFIG] = deep
+    desk.files[STATE] = f"---\n{{phase: init, status: completed, objective: {OBJECTIVE}}}\n---\nMine\n"
+    assert desk.do(advance.resume).state.phase == "brainstorm"
+    assert desk.files[CONFIG] == deep
+    assert read_state(desk.state_text).objective == OBJECTIVE
+    assert desk.state_text.endswith("---\nMine\n")
+
+
+def test_no_item_of_a_plan_stands_for_another() -> None:
+    plan = "## Plan Items\n\n- first\n- P1: second\n- P1: third\n- P9: fourth\n- fifth\n"
+    tree = WorkflowTree({working_document("plan"): plan}, datetime.now(UTC))
+    assert [(item.id, item.words) for item in plan_items(tree)] == [
+        ("P2", "first"),
+        ("P1", "second"),
+        ("P3", "third"),
+        ("P9", "fourth"),
+        ("P5", "fifth"),
+    ]
 
 
 def test_from_any_moment_the_same_files_and_clock_lead_to_the_same_bytes() -> None:

@@ -195,6 +195,23 @@ def test_a_task_that_is_gone_or_damaged_is_a_sentence(top: Path, visitor: Visito
     assert (came.status, came.data["error"]["code"]) == (404, "usage")
 
 
+def test_a_repository_that_is_gone_is_named_and_its_tasks_come_back_with_it(
+    top: Path, visitor: Visitor
+) -> None:
+    put_task(top)
+    assert visitor.get("/api/tasks")["total"] == 1
+    moved = top.rename(top.with_name("moved"))
+    for came in (
+        visitor.ask("GET", f"/api/tasks/{TASK}"),
+        visitor.ask("GET", f"/api/tasks/{TASK}/audit"),
+        visitor.post(f"/api/tasks/{TASK}/abort"),
+    ):
+        assert came.status == 404
+        assert came.data["error"]["message"] == f"The repository of {TASK} is gone: {top}."
+    moved.rename(top)
+    assert visitor.get(f"/api/tasks/{TASK}")
+
+
 def test_reading_changes_nothing_in_the_record(top: Path, visitor: Visitor) -> None:
     desk = put_task(top)
     desk.ask(command("git", "push"))
@@ -207,8 +224,14 @@ def test_reading_changes_nothing_in_the_record(top: Path, visitor: Visitor) -> N
     assert OpenTask.open(desk.site, desk.files).state.open_escalation is not None
 
 
-def test_what_a_driver_could_not_do_is_told_on_the_page_of_its_task(top: Path, visitor: Visitor) -> None:
+def test_what_a_driver_could_not_do_is_told_on_the_page_and_no_module_of_the_repository_is_run(
+    top: Path, visitor: Visitor
+) -> None:
     put_task(top)
+    ran = top.parent / "ran"
+    for name in ("agentforge.py", "json.py", "typing.py"):  # as if they were ours, or Python's
+        (top / name).write_text(f"open({str(ran)!r}, 'w').close()\n", encoding="utf-8")
+    assert visitor.ask("GET", f"/api/tasks/{TASK}/audit?kind=json").data["task_id"] == TASK
     assert visitor.get(f"/api/tasks/{TASK}")["driver_said"] is None
     assert visitor.post(f"/api/tasks/{TASK}/continue").status == 200
     deadline = time.monotonic() + 60
@@ -217,6 +240,7 @@ def test_what_a_driver_could_not_do_is_told_on_the_page_of_its_task(top: Path, v
         time.sleep(0.1)
     assert found["stopped"]
     assert "is not a model" in found["driver_said"]
+    assert not ran.exists()
 
 
 def test_another_task_of_the_same_name_is_read_as_itself(top: Path, visitor: Visitor) -> None:

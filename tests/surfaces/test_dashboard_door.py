@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
 from agentforge.store.site import home_path
 from agentforge.surfaces.cli.main import main
@@ -276,6 +277,32 @@ def test_the_key_is_the_owners_alone_and_a_tab_stays_at_home_when_the_server_is_
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert Keys.of(Home(home_path()), port).opens(cookie)
     assert not Keys.of(Home(home_path()), port + 1).opens(cookie)
+
+
+def test_a_key_that_others_could_read_is_made_anew_and_one_that_is_no_file_is_named(home: Path) -> None:
+    word = Keys.of(Home(home), 8420).word
+    assert Keys.of(Home(home), 8420).word == word
+    key = home / "dashboard.key"
+    key.chmod(0o644)
+    assert Keys.of(Home(home), 8420).word != word
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    key.unlink()
+    key.symlink_to("/etc/passwd")
+    with pytest.raises(UsageError, match=r"dashboard\.key cannot be used: "):
+        Keys.of(Home(home), 8420)
+    key.unlink()
+    key.mkdir()
+    with pytest.raises(UsageError, match=r"dashboard\.key cannot be used: is a directory"):
+        Keys.of(Home(home), 8420)
+
+
+def test_cookies_of_other_servers_of_this_machine_do_not_lock_the_owner_out() -> None:
+    keys = Keys(b"k" * 32, 8420)
+    ours = f"{keys.name}={keys.cookie}"
+    for others in ("bad[]=1", 'left="open', '{"json": 1}={}', "=", "\xff=\xff", f"{keys.name}=old"):
+        assert keys.opens(f"{others}; {ours}")
+        assert keys.opens(f"{ours};{others}")
+        assert not keys.opens(others)
 
 
 @pytest.mark.slow

@@ -229,6 +229,17 @@ def test_an_internal_error_is_one_line_and_a_traceback_only_on_request(scene: Sc
     assert "Traceback" in scene.run("status", AGENTFORGE_DEBUG="1", **broken).stderr
 
 
+def test_a_directory_that_is_gone_is_said_to_be_gone(scene: Scene, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f'cd "{gone}" && rmdir "{gone}" && exec "{COMMAND}" dashboard --port 0'
+    done = subprocess.run(
+        ["sh", "-c", line], env=dict(scene.environ), capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: The directory you are in is gone.\n")
+
+
 def test_a_refusal_by_policy_is_exit_4(scene: Scene) -> None:
     done = scene.run(
         "start", "x", "--model", scene.script(), "--sandbox", "bubblewrap", PATH=_path_without("bwrap", scene)

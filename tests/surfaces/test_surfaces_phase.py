@@ -146,6 +146,11 @@ def test_links_are_refused_and_what_they_point_to_stays(scene: Scene, tmp_path: 
     assert done.returncode == 4
     assert "docs/forge/phases/brainstorm.md is a link" in done.stderr
     assert kept.read_text(encoding="utf-8") == "theirs"
+    (scene.top / "docs/forge/phases/brainstorm.md").unlink()
+    (scene.top / "docs/forge/phases/brainstorm.md").mkdir()
+    done = scene.run("phase", "brainstorm")
+    assert done.returncode == 4
+    assert "docs/forge/phases/brainstorm.md is to be written, and is no file" in done.stderr
     state = scene.top / STATE
     state.unlink()
     state.symlink_to(kept)

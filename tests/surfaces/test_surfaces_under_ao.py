@@ -12,7 +12,8 @@ import click
 import pytest
 
 from agentforge.app.phasing import WorkflowStatus
-from agentforge.app.plugin_hooks import status_text
+from agentforge.app.plugin_hooks import run_hook, status_text
+from agentforge.app.under_ao import fetch_role_files
 from agentforge.integrations.claude_code import PLUGIN
 from agentforge.phases.state import read_state
 from agentforge.phases.tree import STATE
@@ -104,6 +105,31 @@ def test_a_workflow_continues_when_ao_cannot_be_told_and_says_so(scene: Scene, t
     assert "is a symbolic link" in done.stderr
     assert (tmp_path / "elsewhere.json").read_text() == "{}"
     assert "phase: brainstorm" in (scene.top / STATE).read_text()
+
+
+def test_nothing_is_fetched_through_a_link_and_a_state_that_is_one_stops_no_hook(
+    scene: Scene, tmp_path: Path
+) -> None:
+    state, name = scene.top / STATE, "brainstorm-20300131-1"
+    state.parent.mkdir(parents=True)
+    state.write_text(f"---\nphase: brainstorm\nphase_status: blocked\ndebate_id: {name}\n---\n")
+    elsewhere, other = tmp_path / "elsewhere" / name, tmp_path / "other"
+    elsewhere.mkdir(parents=True)
+    folder = scene.top / "docs/forge/debate" / name
+    folder.parent.mkdir(parents=True)
+    folder.symlink_to(elsewhere)
+    (other / "docs/forge/debate" / name).mkdir(parents=True)
+    (other / "docs/forge/debate" / name / "skeptic.md").write_text("# Skeptic\n")
+    (tmp_path / "sessions/dm-2.json").write_text(json.dumps({"worktree": str(other)}))
+    assert fetch_role_files(scene.top, scene.environ) == ()
+    assert list(elsewhere.iterdir()) == []
+    folder.unlink()
+    folder.mkdir()
+    assert [each.name for each in fetch_role_files(scene.top, scene.environ)] == ["skeptic.md"]
+    state.rename(tmp_path / "state.md")
+    state.symlink_to(tmp_path / "state.md")
+    assert run_hook("session-start", scene.top, scene.environ).startswith("forge: ")
+    assert run_hook("post-tool-use", scene.top, scene.environ).startswith("forge: ")
 
 
 def test_nobody_is_asked_at_the_terminal_of_a_session(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,8 @@ from tests.whole.debates import OPTIONS, argued, decided
 
 PLAN = "docs/forge/phases/plan.md"
 SECOND = "tests/test_triple.py"
+BUILT = "Design tokens: triple triples its number"
+"""It begins as the request for a design does, and is to be built all the same."""
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def _ready_to_build() -> dict[str, str]:
         desk.do(advance.resume)
         fill(desk.files, phase)
         if phase == "plan":
-            desk.files[PLAN] = desk.files[PLAN].replace("The token expires", "triple triples its number")
+            desk.files[PLAN] = desk.files[PLAN].replace("The token expires", BUILT)
         done = desk.do(advance.resume)
         if done.action == "planned_debate":
             argue(desk.files, done.state.debate_id)

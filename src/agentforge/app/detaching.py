@@ -7,7 +7,6 @@ next one is started.
 import json
 import os
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +21,7 @@ from agentforge.store.layout import Home, repo_name
 from agentforge.store.task.engine import read_engine
 from agentforge.store.user.own_files import read_own
 from agentforge.system.files import disk_errors, make_own_directory
+from agentforge.system.installation import own_command
 
 _LAST_WORDS = 64_000
 
@@ -39,7 +39,7 @@ def continue_apart(task: OpenTask) -> None:
         fd = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         child = subprocess.Popen(
-            [sys.executable, "-m", "agentforge", *words],
+            own_command(*words),
             cwd=task.site.git.top,
             stdin=subprocess.DEVNULL,
             stdout=fd,

@@ -22,6 +22,7 @@ from agentforge.phases.advance import Advance, current_state
 from agentforge.phases.build_log import BuiltItem, built_items, note_built, note_evidence
 from agentforge.phases.rules import open_work, unmet
 from agentforge.phases.tree import WorkflowTree
+from agentforge.sizing.goals import classify_goal
 from agentforge.store.site import Site
 
 DriveTask = Callable[[OpenTask], State]
@@ -87,7 +88,7 @@ def _build(
     """Build one item: with the task that the log names, or a new one."""
     workflow_id = current_state(checkout.read()).workflow_id
     request = f"{item.words} (plan item {item.id} of {workflow_id})"
-    task = _task_of(site, item, request) or start(site, replace(options, request=request))
+    task = _task_of(site, item, request) or start(site, _asking(options, request))
     item = replace(item, task=task.task_id, status="started")
     _write(checkout, item)
     state = drive(task)
@@ -101,6 +102,15 @@ def _build(
     item = replace(item, status="waiting for an answer" if waiting else state.status)
     _write(checkout, item)
     return item, "waiting" if waiting else "failed"
+
+
+def _asking(options: StartOptions, request: str) -> StartOptions:
+    """What is started for an item. It is to be built, also where its words begin as those of a design or a
+    review do, such as "Design tokens": those end without a verified branch.
+    """
+    if options.pipeline is None and classify_goal(request)[0] in ("design", "review"):
+        return replace(options, request=request, pipeline="implement", asked_by="agentforge phase build")
+    return replace(options, request=request)
 
 
 def _task_of(site: Site, item: BuiltItem, request: str) -> OpenTask | None:

@@ -71,8 +71,11 @@ def write_files(top: Path, tree: WorkflowTree) -> list[str]:
     """Write what shall be different; the paths, the state last."""
     paths = sorted(tree.written, key=lambda path: (path == STATE, path))
     with _refusing_links(), disk_errors():
+        for path in paths:  # all of them before the first is written
+            found = state_of(top, path)
+            if found is not None and not stat.S_ISREG(found.st_mode):
+                raise PolicyError(f"{path} is to be written, and is no file.", "Move it out of the way.")
         for path in paths:
-            _refuse_link(top, path)
             replace_beneath(top, path, Content(tree.written[path].encode()))
     return paths
 

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from agentforge import __version__
 from agentforge.core.errors import ModelMistake, PolicyError, UsageError
 from agentforge.integrations.claude_code import (
+    HOOK,
     MARKETPLACE,
     SETTINGS,
     read_settings,
@@ -74,6 +75,11 @@ def install_plugin(workspace: Path) -> PluginChange:
         if settings is None:
             made = ["", *made]
         files, kept = _files_to_write(top, old)
+        if HOOK in kept and new_text != text:
+            raise PolicyError(
+                f"{HOOK} is not the plugin's, and Claude Code would run it, so nothing was changed.",
+                "Move it out of the way, and repeat the command.",
+            )
         noted = {path: _hash(data) for path, data in workspace_files().items() if path not in kept}
         files[RECEIPT] = _note(_Receipt(noted, tuple(dict.fromkeys((*old.made, *made)))))
         files[SETTINGS] = new_text.encode()  # last: whatever ends us before, the receipt knows of its parts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.catalog.debates import debate_rules
-from agentforge.core.errors import UserError
+from agentforge.core.errors import ModelMistake, PolicyError, UserError
 from agentforge.integrations.ao import WorkflowKeys, session_of, sync
 from agentforge.integrations.ao_debates import (
     AoProgram,
@@ -79,7 +79,10 @@ def fetch_role_files(top: Path, environment: Mapping[str, str]) -> tuple[Fetched
         state = _state_of(top)
         if not state.debate_id or state.debate_gate_passed:
             return ()
-        return fetch_files(top / debate_folder(state.debate_id), environment, _roles())
+        folder = top.resolve() / debate_folder(state.debate_id)
+        if folder.resolve() != folder:  # a link on the way, of which the command itself has to speak
+            return ()
+        return fetch_files(folder, environment, _roles())
     except (UserError, OSError):  # no workflow, or one that the command itself has to speak of
         return ()
 
@@ -102,4 +105,7 @@ def _roles() -> tuple[DebateRole, ...]:
 
 
 def _state_of(top: Path) -> WorkflowState:
-    return read_state(read_beneath(top, STATE, _MOST_BYTES).decode(errors="replace"))
+    try:
+        return read_state(read_beneath(top, STATE, _MOST_BYTES).decode(errors="replace"))
+    except ModelMistake as error:
+        raise PolicyError(f"{STATE} was not read: {error.text}.", "Replace it with a plain file.") from None

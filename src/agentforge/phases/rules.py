@@ -5,6 +5,7 @@ do.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from agentforge.catalog.phases import PhaseDefinition, PhaseRule, workflow
 from agentforge.documents.items import items, plain
@@ -30,7 +31,9 @@ class PlanItem:
 
 
 def plan_items(tree: WorkflowTree, path: str = "") -> list[PlanItem]:
-    """The items of the plan, in the order in which they are built. One without an id gets the next."""
+    """The items of the plan, in the order in which they are built. One without an id of its
+    own gets a free one: no item stands for another.
+    """
     for place in (path, working_document("plan"), f"{DOCS}/plan.md"):
         text = tree.get(place) if place else None
         section = named(text, "Plan Items") if text else None
@@ -38,13 +41,19 @@ def plan_items(tree: WorkflowTree, path: str = "") -> list[PlanItem]:
             break
     else:
         return []
-    found: list[PlanItem] = []
-    for number, item in enumerate(items(text, section.body, section.end), 1):
-        match = re.match(r"(P\d+)\s*[:.)-]?\s*(.+)", plain(item.text), re.DOTALL)
-        name, words = (match[1], match[2]) if match else (f"P{number}", plain(item.text))
-        if words and not is_blank(words):
-            found.append(PlanItem(name, words, item.ticked is True))
-    return found
+    listed = items(text, section.body, section.end)
+    said = [re.match(r"(P\d+)\s*[:.)-]?\s*(.+)", plain(item.text), re.DOTALL) for item in listed]
+    taken = {match[1] for match in said if match}
+    found: dict[str, PlanItem] = {}
+    for number, (item, match) in enumerate(zip(listed, said, strict=True), 1):
+        name, words = (match[1], match[2]) if match else ("", plain(item.text))
+        if not words or is_blank(words):
+            continue
+        if not name or name in found:
+            name = next(free for at in count(number) if (free := f"P{at}") not in taken)
+            taken.add(name)
+        found[name] = PlanItem(name, words, item.ticked is True)
+    return list(found.values())
 
 
 def rows_of(tree: WorkflowTree, path: str, title: str) -> list[Row]:

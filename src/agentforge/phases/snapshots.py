@@ -52,7 +52,9 @@ def repair(tree: WorkflowTree) -> WorkflowState | None:
     """Mend a state that cannot be read: the phase is that of the newest phase document, the rest comes from
     the newest snapshot that can be read. What was there is kept beside it. None if nothing is broken.
     """
-    broken = tree.need(STATE)
+    broken = tree.get(STATE)
+    if broken is None:
+        broken = tree.need(STATE)
     try:
         read_state(broken)
     except BrokenState as error:

@@ -5,6 +5,7 @@ Programs of the wild call the same things by different names; `ALIASES` has them
 file is a person's, and stays.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -148,7 +149,6 @@ def read_state(text: str) -> WorkflowState:
     metadata = found.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     started = _text(found, "started_at")
-    hours = metadata.get("actual_hours")
     return WorkflowState(
         workflow_id=_name(_text(found, "workflow_id")) or _derived_id(started),
         objective=_text(found, "objective") or str(context.get("feature") or ""),
@@ -176,7 +176,7 @@ def read_state(text: str) -> WorkflowState:
         related_docs=_texts(context.get("related_docs")),
         decisions=_texts(context.get("decisions")),
         assumptions=_texts(context.get("assumptions")),
-        actual_hours=float(hours) if isinstance(hours, int | float) and not isinstance(hours, bool) else 0.0,
+        actual_hours=_hours(metadata.get("actual_hours")),
         risk_level=str(metadata.get("risk_level") or "low"),
         rest=found,
     )
@@ -295,6 +295,16 @@ def _kept(state: WorkflowState, key: str, usual: YamlValue) -> YamlValue:
     return metadata.get(key, usual) if isinstance(metadata, dict) else usual
 
 
+def _hours(value: YamlValue) -> float:
+    """Hours that a file names; none where that is no number of hours."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return 0.0
+    try:
+        return float(value) if math.isfinite(value) else 0.0
+    except OverflowError:
+        return 0.0
+
+
 def _number(hours: float) -> YamlValue:
     return int(hours) if hours == int(hours) else hours
 
@@ -362,7 +372,7 @@ def _phases(value: YamlValue, current: PhaseId) -> tuple[PhaseId, ...]:
 
 def _name(text: str) -> str:
     """The name of a workflow or a debate, which is that of a file: anything else is none."""
-    return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", text) else ""
+    return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,119}", text) else ""
 
 
 def _derived_id(started: str) -> str:

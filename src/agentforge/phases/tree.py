@@ -115,4 +115,4 @@ def debate_folder(debate_id: str) -> str:
 
 
 def _is_name(text: str) -> bool:
-    return bool(text) and all(letter.isalnum() or letter in "-_" for letter in text)
+    return 0 < len(text) <= 120 and all(letter.isalnum() or letter in "-_" for letter in text)

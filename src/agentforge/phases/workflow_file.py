@@ -120,7 +120,7 @@ def keep_config(tree: WorkflowTree, state: WorkflowState) -> None:
         return
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         tree.notes.append(f"{CONFIG} is not JSON; it was not changed.")
         return
     if isinstance(found, dict) and isinstance(found.get("phases"), dict) and text == _spelled(found):

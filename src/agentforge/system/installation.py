@@ -40,6 +40,13 @@ class InstallationSource:
         return [f"{DISTRIBUTION}{named} @ {self.url}" if self.url else f"{DISTRIBUTION}{named}"]
 
 
+def own_command(*words: str) -> list[str]:
+    """What starts this copy in a process of its own, in whichever directory: a module of that directory is
+    not taken for one of ours, or of Python.
+    """
+    return [sys.executable, "-P", "-m", "agentforge", *words]
+
+
 def this_program() -> str:
     """What starts this copy from a shell: its name where that is on PATH, else the path of its script."""
     script = Path(sys.executable).with_name("agentforge")

@@ -42,7 +42,8 @@ def set_values(text: str, values: Sequence[tuple[Sequence[str], YamlValue]]) -> 
     wanted, edited = document, text
     for path, value in values:
         if _at(wanted, path) != (value,):
-            edited = _edited(edited, wanted, path, value)
+            with contextlib.suppress(yaml.YAMLError):  # the edit before this one met such a form, see below
+                edited = _edited(edited, wanted, path, value)
             wanted = _with(wanted, path, value)
     if edited == text:
         return text

@@ -277,12 +277,24 @@ def _of_the_system(error: OSError) -> _Failure:
         return _Failure(
             "unusable", error.sentence, "What the command did stands; send its output somewhere else.", 1
         )
+    if isinstance(error, FileNotFoundError) and _is_nowhere():
+        how = "Change to one that is there, and run the command again."
+        return _Failure("usage", "The directory you are in is gone.", how, 2)
     from agentforge.system.files import disk_trouble
 
     trouble = disk_trouble(error)
     if trouble is None:
         return _internal(error)
     return _Failure(trouble.code, trouble.sentence, trouble.next_step, trouble.exit_code)
+
+
+def _is_nowhere() -> bool:
+    """Whether somebody has removed the directory that the command runs in."""
+    try:
+        os.getcwd()  # noqa: PTH109 - only whether it can be told
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _internal(error: Exception) -> _Failure:

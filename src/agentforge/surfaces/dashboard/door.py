@@ -12,11 +12,11 @@ import json
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
 from agentforge.store.user.own_files import locked, read_own, replace_own
 
@@ -66,18 +66,23 @@ class Keys:
         return cls(_key(home.path / "dashboard.key"), port)
 
     def opens(self, header: str) -> bool:
-        """Whether a `Cookie` header holds ours."""
-        try:
-            found = SimpleCookie(header).get(self.name)
-        except CookieError:
-            return False
-        return found is not None and hmac.compare_digest(found.value.encode(), self.cookie.encode())
+        """Whether a `Cookie` header holds ours, whatever other servers of this machine have put beside it."""
+        ours = f"{self.name}={self.cookie}".encode()
+        return any(hmac.compare_digest(each.strip().encode(), ours) for each in header.split(";"))
 
 
 def _key(path: Path) -> bytes:
+    """The key of this user. One that others could read is one that they may have: there is a new one."""
     with locked(path):
-        known = read_own(path)
-        if known is None or len(known) < 32:
+        try:
+            known = read_own(path)
+            is_private = known is not None and not path.lstat().st_mode & 0o077
+        except (OSError, UsageError) as error:
+            problem = error.sentence if isinstance(error, UsageError) else (error.strerror or "").lower()
+            raise UsageError(
+                f"{path} cannot be used: {problem.rstrip('.')}.", "Move it away; there will be a new one."
+            ) from None
+        if known is None or not is_private or len(known) < 32:
             known = secrets.token_bytes(32)
             replace_own(path, known)
         return known

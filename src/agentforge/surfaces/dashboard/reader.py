@@ -78,6 +78,11 @@ class TaskReader:
             raise UsageError(
                 f"{task_id} is a task of {len(found)} repositories: {places}.", "Name one as repo."
             )
+        if not Path(found[0]).is_dir():
+            raise NoSuchTask(
+                f"The repository of {task_id} is gone: {found[0]}.",
+                "Bring it back to that place, and its tasks are there again.",
+            )
         return found[0], task_id
 
     @contextmanager

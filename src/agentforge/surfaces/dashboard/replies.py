@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from http import HTTPStatus
 from typing import Any
 
@@ -13,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from agentforge.core.errors import PolicyError, StateInvalid, Unusable, UsageError, UserError
 from agentforge.surfaces.dashboard.reader import NoSuchTask
+from agentforge.system.installation import own_command
 
 _REPORT_S = 120
 _KINDS = {"html": "text/html", "md": "text/markdown", "json": "application/json"}
@@ -44,7 +44,7 @@ def report_of(repo: str, task_id: str, kind: str) -> Response:
     words = ("audit", task_id, "--format", kind, "--output", "-")
     try:
         made = subprocess.run(
-            [sys.executable, "-m", "agentforge", *words],
+            own_command(*words),
             cwd=repo,
             stdin=subprocess.DEVNULL,
             capture_output=True,
