@@ -162,7 +162,7 @@ def _rows_between(check: Check, text: str, library: Library) -> Iterator[str]:  
 
 
 def _row(check: Check, text: str, library: Library) -> Iterator[str]:  # noqa: ARG001 - a row
-    rows = rows_of(check["file"], text)
+    rows = rows_of(check["file"], text, _texts_in(check["row"]))
     if not rows:
         yield "it has no rows"
     wrong = 0
@@ -174,7 +174,33 @@ def _row(check: Check, text: str, library: Library) -> Iterator[str]:  # noqa: A
 
 
 def _schema(check: Check, text: str, library: Library) -> Iterator[str]:  # noqa: ARG001 - a row
-    yield from schema_problems(check["schema"], value_of(check["file"], text))
+    columns = _texts_in(check["schema"].get("items"))
+    yield from schema_problems(check["schema"], value_of(check["file"], text, columns))
+
+
+def _texts_in(schema: object) -> frozenset[str]:
+    """The columns that a schema of rows speaks of as text: `1840` fits `type: string`, and a pattern says
+    something of it.
+    """
+    columns = schema.get("properties") if isinstance(schema, dict) else None
+    return frozenset(
+        str(name) for name, said in (columns if isinstance(columns, dict) else {}).items() if _is_text(said)
+    )
+
+
+def _is_text(said: object) -> bool:
+    if not isinstance(said, dict):
+        return False
+    kind = said.get("type")
+    kinds = set(kind) if isinstance(kind, list) else {kind} - {None}
+    listed = (
+        [*said["enum"]] if isinstance(said.get("enum"), list) else [said["const"]] if "const" in said else []
+    )
+    if kinds:
+        return "string" in kinds and not kinds & {"number", "integer"}
+    return bool({"pattern", "minLength", "maxLength", "format"} & set(said)) or (
+        bool(listed) and all(isinstance(each, str) for each in listed)
+    )
 
 
 def _unique(check: Check, text: str, library: Library) -> Iterator[str]:  # noqa: ARG001 - a row
