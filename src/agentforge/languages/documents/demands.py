@@ -1,12 +1,20 @@
 """What a check can demand of a document or of data: a row each, a function that says what is missing."""
 
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from agentforge.catalog.contracts import schema_problems
-from agentforge.languages.documents.citations import citations, cited_in, missing_notes, notes_of, wrong_with
+from agentforge.languages.documents.citations import (
+    Citation,
+    citations,
+    cited_in,
+    missing_notes,
+    notes_of,
+    wrong_with,
+)
 from agentforge.languages.documents.library import Library
 from agentforge.languages.documents.links import broken_links, dangling
 from agentforge.languages.documents.prose import DocumentText, Passage, plain, says, words_of
@@ -83,7 +91,7 @@ def _cites(check: Check, text: str, library: Library) -> Iterator[str]:
     wrong = {
         found: why
         for found in sorted(named, key=lambda each: each.line)
-        if (why := wrong_with(found, library))
+        if (why := _wrong_source(found, str(check["file"])) or wrong_with(found, library))
     }
     yield from (f"line {found.line}: {found.named} {why}" for found, why in wrong.items())
     yield from (f"line {line}: there is no note `{name}`" for line, name in missing_notes(whole))
@@ -94,6 +102,11 @@ def _cites(check: Check, text: str, library: Library) -> Iterator[str]:
         for block in prose:
             if words_of(plain(block.text)) and not cited_in(block, notes):
                 yield f"line {block.line}: a paragraph cites nothing"
+
+
+def _wrong_source(found: Citation, path: str) -> str:
+    itself = found.kind == "file" and posixpath.normpath(found.target) == posixpath.normpath(path)
+    return "is the text itself, which is no source of what it says" if itself else ""
 
 
 def _links(check: Check, text: str, library: Library) -> Iterator[str]:
