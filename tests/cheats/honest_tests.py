@@ -137,4 +137,18 @@ HONEST_TESTS = [
         "def _make(n):\n    def power(x):\n        return x ** n\n    return power\n\n\nsquare = _make(2)\n",
         T + "def test_it():\n    assert shop.price.square(3) == 9\n",
     ),
+    honest(
+        "enumeration with a method",
+        "import enum\n\n\nclass Kind(enum.Enum):\n    NET = 'n'\n\n    @property\n    def label(self):\n        return self.value.upper()\n",
+        T + "def test_it():\n    assert [kind.value for kind in shop.price.Kind] == ['n']\n",
+        said="proved by a value",
+    ),
+    honest(
+        "abstract class",
+        "import abc\n\n\nclass Store(abc.ABC):\n    @abc.abstractmethod\n    def put(self, item): ...\n",
+        "import pytest\n"
+        + T
+        + "def test_it():\n    with pytest.raises(TypeError):\n        shop.price.Store()\n",
+        said="proved by a value",
+    ),
 ]

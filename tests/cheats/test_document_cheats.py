@@ -46,6 +46,39 @@ LIES = (
         "does not say",
         said("kept for thirty minutes", "kept for sixty minutes"),
     ),
+    Lie(
+        "it cites itself",
+        "is the text itself",
+        said('policy/sessions.md:3 "kept for thirty', 'reports/sessions.md:9 "after the last request'),
+    ),
+    Lie(
+        "it cites itself by another way",
+        "is the text itself",
+        said('policy/sessions.md:3 "kept for thirty', 'reports/./sessions.md:9 "after the last request'),
+    ),
+    Lie(
+        "the citation is in a comment",
+        "a paragraph cites nothing",
+        said(
+            '[policy/sessions.md:3 "kept for thirty minutes"]',
+            '<!-- [policy/sessions.md:3 "kept for thirty minutes"] -->',
+        ),
+    ),
+    Lie(
+        "one place is cited as two",
+        "1 citations hold",
+        said(':4 "kept for fourteen days"', ':3 "kept for thirty minutes"'),
+    ),
+    Lie(
+        "the number is in a comment",
+        "does not say so",
+        said("20,160 minutes", "<!-- 20,160 --> some minutes"),
+    ),
+    Lie(
+        "the section is of letters without a shape",
+        "is empty",
+        said("The notes do not say who decided this.", "\u200b"),
+    ),
     Lie("the line is beyond the file", "the file has 4 lines", said("sessions.md:3", "sessions.md:31")),
     Lie("the file does not exist", "no such file", said("policy/sessions.md:3", "policy/logins.md:3")),
     Lie(
@@ -204,3 +237,19 @@ def test_an_honest_report_is_delivered_with_nothing_to_rule_on(site: Site) -> No
 def test_an_honest_report_may_bring_pictures_tables_and_bibliographies(site: Site) -> None:
     more = {"reports/refs.bib": "@book{a}\n", "reports/plot.svg": "<svg/>\n", "reports/rows.csv": "a\n1\n"}
     assert play(site, Lie("none", "", {papers.REPORT: papers.ANSWER, **more}))[:2] == ("", ())
+
+
+def test_a_source_that_the_same_change_wrote_or_bent_is_shown_to_whoever_reads_it(site: Site) -> None:
+    policy = papers.LIBRARY["policy/sessions.md"]
+    bent = {
+        **said("kept for thirty", "kept for sixty"),
+        "policy/sessions.md": policy.replace("thirty", "sixty"),
+    }
+    made = {
+        **said('policy/sessions.md:3 "kept', 'notes/new.md:1 "kept'),
+        "notes/new.md": "It is kept for thirty minutes.\n",
+    }
+    for files, cited in ((bent, "policy/sessions.md"), (made, "notes/new.md")):
+        gate, _, record = play(site, Lie("own source", "", files))
+        assert gate == ""
+        assert f"cites `{cited}`, which the same change wrote or changed" in str(record["flags"])

@@ -81,6 +81,44 @@ def test_an_unclear_decision_says_why(decision: str, why: str) -> None:
     assert not verdict.complete
 
 
+STORES = "## Options\n\n### Redis\n\n### Redis Cluster\n\n### No Redis\n\n### Postgres\n"
+
+
+@every(
+    ("said", "option"),
+    [
+        ("Redis", "Redis"),
+        ("Redis Cluster", "Redis Cluster"),
+        ("We go with No Redis", "No Redis"),
+        ("We will not use Redis Cluster; Redis", "Redis"),
+        ("Use Redis. Do not use Redis Cluster.", "Redis"),
+        ("Neither Redis nor Redis Cluster: No Redis", "No Redis"),
+        ("Neither Redis, Redis Cluster nor No Redis: Postgres", "Postgres"),
+        ("We will not use Redis; Postgres.", "Postgres"),
+        ("Reject Redis. Postgres it is.", "Postgres"),
+        ("We won't use Redis; Postgres.", "Postgres"),
+        ("Redis was considered and rejected. Postgres.", "Postgres"),
+        ("We decided not to go with the managed hosted Redis, but Postgres.", "Postgres"),
+        ("Instead of Redis Cluster, Postgres", "Postgres"),
+        ("Instead, we use Redis", "Redis"),
+        ("Without Redis: Postgres", "Postgres"),
+        ("We drop Redis and use Postgres", "Postgres"),
+        ("Because Postgres does not scale we choose Redis", "Redis"),
+        ("We compared Redis and Postgres. We choose Postgres.", "Postgres"),
+        ("**Redis:** We use Redis, not Redis Cluster.", "Redis"),
+        (
+            "**Redis:** It is quick.\n\n**Rationale:** not Postgres, because we use Postgres elsewhere.",
+            "Redis",
+        ),
+        ("**Redis:** We will not use Redis; we use Postgres.", ""),
+        ("We will not use Redis", ""),
+        ("We use neither Redis nor Postgres", ""),
+    ],
+)
+def test_what_a_decision_turns_down_or_only_compares_is_not_chosen(said: str, option: str) -> None:
+    assert read_synthesis(f"## Final Decision\n\n{said}\n", read_options(STORES)).option == option
+
+
 def test_an_option_of_one_letter_is_not_named_by_an_article() -> None:
     plan = PLAN.replace("**JWT with refresh tokens**", "**A**").replace("**Server sessions**", "**B**")
     said = "JWT with refresh tokens. It is stateless"

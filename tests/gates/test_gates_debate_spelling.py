@@ -111,6 +111,15 @@ def test_a_decision_beside_no_plan_is_none() -> None:
 
 
 @every(
+    ("option", "fits"), [("Postgres", True), ("MongoDB", False), ("Postgres or MongoDB", False), ("", False)]
+)
+def test_nobody_argues_for_an_option_that_the_plan_does_not_have(option: str, fits: bool) -> None:
+    found = ARTIFACT_RULES["argues_for_an_option"](Subject({"option": option}, "argument", {"options": PLAN}))
+    assert bool(found) != fits
+    assert fits or "Postgres" in found[0]
+
+
+@every(
     ("names", "says"),
     [
         (("A", "B"), "there are 2"),

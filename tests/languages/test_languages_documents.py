@@ -349,3 +349,28 @@ def test_every_changed_document_is_held_to_what_it_points_to_and_honest_ones_pas
     text: str, codes: list[str]
 ) -> None:
     assert [row[1] for row in lint("a.md", library(text=text))] == codes
+
+
+YEARS = b"id,year,name\n1,1840,Ann\n2,18,Bob\n3,unknown,Cid\n"
+
+
+@every(
+    ("year", "wrong"),
+    [
+        ({"type": "string", "pattern": "^([0-9]{4}|unknown)$"}, [2]),
+        ({"pattern": "^([0-9]{4}|unknown)$"}, [2]),
+        ({"enum": ["1840", "18", "unknown"]}, []),
+        ({"type": ["string", "null"], "minLength": 3}, [2]),
+        ({"type": "integer"}, [3]),
+        ({"type": ["integer", "string"]}, []),
+    ],
+)
+def test_a_cell_of_a_plain_table_is_text_where_the_schema_speaks_of_text(
+    year: dict[str, object], wrong: list[int]
+) -> None:
+    shelf = Library(ListedShelf({"years.csv": YEARS}))
+    rows = {"type": "object", "properties": {"year": year}}
+    found = faults_of({"name": "x", "file": "years.csv", "row": rows}, shelf)
+    assert [int(each.split(":")[0].removeprefix("row ")) for each in found] == wrong
+    whole = faults_of({"name": "x", "file": "years.csv", "schema": {"type": "array", "items": rows}}, shelf)
+    assert bool(whole) == bool(wrong)

@@ -1,11 +1,13 @@
 """Claims about the projects of a repository: which there are, whose a file is, and what several say as one."""
 
-from dataclasses import replace
+import re
+from dataclasses import fields, replace
 
 from agentforge.languages.joined import joined_language
 from agentforge.languages.merged import joined_run, merged_checks
-from agentforge.languages.outcomes import NO_TESTS, TestResult, TestRun
+from agentforge.languages.outcomes import NO_TESTS, Reached, TestResult, TestRun
 from agentforge.languages.python.language import PYTHON
+from agentforge.languages.python.testreport import reached_in
 from agentforge.languages.repository import (
     Project,
     asked_about,
@@ -145,3 +147,28 @@ def test_one_project_at_the_top_is_its_language_and_its_plan() -> None:
 
 def test_a_change_touches_the_projects_of_its_files() -> None:
     assert [each.name for each in touched((API, WEB), ["web/a.other", "README.md"])] == ["Other in web"]
+
+
+def test_nothing_that_a_watch_saw_is_lost_or_moved_on_the_way_to_one_run() -> None:
+    lines = {"a.py": frozenset({1})}
+    test = "t.py::test_a"
+    names, paths = frozenset({"a.py::f"}), frozenset({"a.csv"})
+    seen = Reached(
+        {test: lines},
+        lines,
+        {test: lines},
+        frozenset({test}),
+        paths,
+        frozenset({test}),
+        loading=lines,
+        read={test: paths},
+        replaced={test: names},
+    )
+    found = joined_run([(API, TestRun(("x",), "ran", reached=seen))]).reached
+    for each in fields(Reached):
+        told = str(getattr(seen, each.name))
+        assert str(getattr(found, each.name)) == re.sub(r"'(?=\w)", "'api/", told), each.name
+    record: dict[str, dict[str, object]] = {each.name: {} for each in fields(Reached)}
+    assert reached_in({**record, "replaced": {test: ["a.py::f"]}}) == Reached(
+        {}, {}, {}, frozenset(), frozenset(), frozenset(), replaced={test: names}
+    )

@@ -103,6 +103,7 @@ def test_a_block_stands_for_its_lines_exactly() -> None:
         ('{"thought": ' + "[" * 5000 + "]" * 5000 + "}", "nested more than 64 levels"),
         ('{"notes": ' + "9" * 5000 + "}", "too long"),
         ('{"thought": "a"}\n{"thought": "b"}', "a second JSON object"),
+        ('{"actions": []}\nBetter:\n```json\n{"actions": [], "notes": "b"}\n```\n', "a second JSON object"),
         ('{"signal": "great"}', "unknown signal"),
         (
             '{"actions": [{"name": "x", "args": {"a": {"$block": "b"}}}]}\n```c\n1\n```',

@@ -307,3 +307,27 @@ def test_a_path_that_leads_nowhere_names_the_file_that_was_meant(
     (top / "src/pkg").mkdir(parents=True)
     (top / "src/pkg/quantity.py").write_text(CODE)
     assert meant in mistake(Workbench(top, no_tests), "edit_file", path=path, old="a", new="b").text
+
+
+def test_an_edit_whose_new_lines_follow_the_file_while_its_old_ones_do_not_is_not_guessed(
+    bench: Workbench,
+) -> None:
+    said = mistake(
+        bench,
+        "edit_file",
+        path="a.py",
+        old="    def one() -> int:\n        return 1",
+        new="def one():\n    return 3",
+    )
+    assert "white space differs from line 4" in said.text
+    assert (bench.root / "a.py").read_text() == CODE
+
+
+def test_blanks_at_the_ends_of_lines_stay_where_the_file_and_the_new_text_have_them(bench: Workbench) -> None:
+    (bench.root / "a.md").write_text("one  \ntwo\n")
+    call(bench, "edit_file", path="a.md", old="one\ntwo", new="one\ntwo  \nthree\n")
+    assert (bench.root / "a.md").read_text() == "one  \ntwo  \nthree\n"
+
+
+def test_old_text_of_blanks_alone_is_not_taken_for_line_numbers(bench: Workbench) -> None:
+    assert "nothing but white space" in mistake(bench, "edit_file", path="a.py", old=" \n \n", new="x").text

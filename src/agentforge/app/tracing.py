@@ -67,13 +67,19 @@ def export_trace(
             "Name one with `--endpoint http://127.0.0.1:4318`, "
             f"or as `otel: {{endpoint: ADDRESS}}` in {task.site.home.path / 'config.yaml'}.",
         )
+    if not where.startswith(("http://", "https://")):
+        raise UsageError(
+            f"{where} is no address of a collector: it begins with http:// or https://.",
+            "Name one with `--endpoint http://127.0.0.1:4318`.",
+        )
     collector = _collector(where)
     telemetry = read_trace(task, content=content or bool(said.get("content")))
     problem = collector.send(telemetry)
     if problem:
         raise Unusable(
-            f"{where} did not take the trace: {brief(problem, 200)}.",
-            f"`agentforge trace {task.task_id} --export` sends it again.",
+            f"{where} did not take the trace: {brief(problem, 200).rstrip('.')}.",
+            f"`agentforge trace {task.task_id} --export{f' --endpoint {endpoint}' if endpoint else ''}` "
+            "sends it again.",
         )
     return Exported(where, telemetry)
 

@@ -52,6 +52,7 @@ Predicate = Literal[
     "changelog_generated",
     "options_are_a_choice",
     "decision_is_an_option",
+    "argues_for_an_option",
     # of what the engine ran: judged on the pristine checkout
     "all_tests_fail",
     "no_implementation_exists",

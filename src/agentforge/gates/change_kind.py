@@ -2,6 +2,7 @@
 owes beside the suite.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -121,7 +122,23 @@ class KindOfChange:
             old_tests = str(verdict.record["old_tests_tree"])
             flags += self.names.flags()
             flags += not_tested(self.runner, self.base, self.tree, old_tests)
+        if not self.runner.language.runs_code and verdict.status == "passed":
+            flags += self._own_sources()
         return replace(verdict, record={**verdict.record, **self._record(flags, verdict.record)})
+
+    def _own_sources(self) -> list[Flag]:
+        """Documents that cite a place which the same change wrote: it says whatever is wanted of it."""
+        paths = [file.path for file in self.files]
+        git = self.runner.workspace.git
+        documents = [file.path for file in self.files if file.kind == "document"]
+        blobs = {path: git.read_blob(self.tree, path) for path in documents}
+        return [
+            Flag(path, f"cites `{cited}`, which the same change wrote or changed", ruling=True)
+            for path, data in blobs.items()
+            for cited in paths
+            if cited != path
+            and re.search(rf"(?<![\w/.-]){re.escape(cited)}:\d", (data or b"").decode("utf-8", "replace"))
+        ]
 
     def _record(self, flags: list[Flag], record: dict[str, Json]) -> dict[str, Json]:
         old = record.get("flags")

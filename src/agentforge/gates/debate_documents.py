@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from agentforge.documents.items import Item, items, labelled, plain
 from agentforge.documents.outline import MarkdownSection, content, lines, named, outline, visible
 from agentforge.documents.tables import MarkdownTable, Row, tables
+from agentforge.gates.debate_choice import chosen_name
 
 Level = int
 """3 is high, 2 medium, 1 low, 0 not said."""
@@ -21,11 +22,6 @@ _HIGH_PERCENT, _MEDIUM_PERCENT = 70, 30
 _DECISION = re.compile(r"D\d+\s*[:.\u2013\u2014-]\s*(.+)", re.DOTALL)
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)|.+$", re.DOTALL)
 _FIRST_WORDS = 160
-_TURNED_DOWN = frozenset(
-    {"not", "never", "reject", "rejects", "rejected", "neither", "nor", "against", "instead", "than"}
-)
-_NEAR = 3
-"""How many words before a name are looked at for one that turns it down."""
 _LABEL = re.compile(r"option\s+\w+", re.IGNORECASE)
 
 
@@ -133,15 +129,9 @@ def _options(rows: list[tuple[str, ...]]) -> tuple[Option, ...]:
 
 
 def chosen_option(text: str, options: tuple[Option, ...]) -> Option | None:
-    """The option that a text names first, as whole words, and does not turn down."""
-    words = _flat(text).split()
-    places = [
-        (at, -len(name), option)
-        for option in options
-        for name in map(_flat, option.names)
-        if len(name) > 1 and (at := _chosen_at(words, name.split())) >= 0
-    ]
-    return min(places, key=lambda place: place[:2])[2] if places else None
+    """The option that a text chooses, as whole words, and does not turn down."""
+    name = chosen_name(text, {option.name: option.names for option in options})
+    return next((option for option in options if option.name == name), None)
 
 
 def read_synthesis(synthesis: str, options: tuple[Option, ...] = ()) -> Synthesis:
@@ -319,17 +309,3 @@ def _prose(text: str) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _FIRST_WORDS else f"{text[: _FIRST_WORDS - 1].rstrip()}…"
-
-
-def _flat(text: str) -> str:
-    return " ".join(re.findall(r"\w+", plain(text).casefold()))
-
-
-def _chosen_at(words: list[str], name: list[str]) -> int:
-    """Where the words of a name first stand without a word before them that turns it down; -1 if nowhere."""
-    for at in range(len(words) - len(name) + 1):
-        if words[at] == name[0] and words[at : at + len(name)] == name:
-            before = words[max(0, at - _NEAR) : at]
-            if not _TURNED_DOWN.intersection(before):
-                return at
-    return -1

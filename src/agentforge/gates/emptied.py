@@ -6,6 +6,7 @@ test which looks at a result passes both times. Where a test failed on the base 
 nothing but that code changed, the base was such a wrong version already.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,11 +32,14 @@ class EmptiedChange:
     passing: tuple[str, ...] = ()
     nameless: tuple[str, ...] = ()
     """Those of them that failed on the base for want of a name: no wrong result has made them fail, ever."""
+    reading: tuple[str, ...] = ()
+    """Tests that run no function of the change and read a value of it: of what they look at, nothing was
+    emptied. They are shown as that."""
 
     @property
     def proves_nothing(self) -> bool:
         """Whether no test at all has been seen to notice a wrong result."""
-        return bool(self.asked) and self.asked == self.nameless
+        return bool(self.asked) and self.asked == self.nameless and not self.reading
 
     @property
     def reasons(self) -> list[str]:
@@ -50,7 +54,7 @@ class EmptiedChange:
     def flags(self) -> list[Flag]:
         """What is left for the reviewer: a test may be about what must not happen."""
         said = "passes even where the functions of the change do nothing: it may say what they must not do"
-        return [Flag(each, said, ruling=True) for each in self.passing]
+        return [Flag(each, said, ruling=True) for each in self.passing if each not in self.reading]
 
     def to_json(self) -> dict[str, Json]:
         """What goes on record."""
@@ -74,6 +78,23 @@ def empty_change(
     miscalled = runner.language.tests.MISCALLED
     nameless = [identity for identity in passing if _lacked_a_name(red.get(identity), miscalled)]
     return EmptiedChange(tuple(asked), tuple(passing), tuple(nameless))
+
+
+def reading_values(runner: PristineRunner, code: Code, tree: str, ids: Sequence[str]) -> tuple[str, ...]:
+    """Those of these tests in whose file a changed value is named, such as a member of an enumeration. A
+    function is none, whatever decorates it.
+    """
+    functions = {
+        name.rstrip("#").rpartition(".")[2] for changed in code.values() for name in changed.functions
+    }
+    names = {
+        name for changed in code.values() for value in changed.values for name in value.names
+    } - functions
+    words = {
+        path: {*re.findall(r"\w+", decode(runner.workspace.git.read_blob(tree, path) or b"", path))}
+        for path in {identity.partition("::")[0] for identity in ids}
+    }
+    return tuple(identity for identity in ids if names & words[identity.partition("::")[0]])
 
 
 def _is_open(runner: PristineRunner, code: Code, trees: tuple[str, str], entry: Json) -> bool:

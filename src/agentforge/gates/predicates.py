@@ -49,6 +49,7 @@ ARTIFACT_RULES: Mapping[Predicate, Rule] = {
     "changelog_generated": review.changelog_generated,
     "options_are_a_choice": debate.options_are_a_choice,
     "decision_is_an_option": debate.decision_is_an_option,
+    "argues_for_an_option": debate.argues_for_an_option,
 }
 """Rules of artifacts alone. Those of catalogue files are the catalogue's."""
 

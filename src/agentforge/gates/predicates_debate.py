@@ -42,11 +42,20 @@ def decision_is_an_option(subject: Subject) -> list[str]:
         return []
     decided = subject.artifact.get("final_decision")
     chosen = str(decided.get("option", "")) if isinstance(decided, dict) else ""
+    return _strange(subject, "final_decision.option", chosen)
+
+
+def argues_for_an_option(subject: Subject) -> list[str]:
+    """What is argued for is an option of the plan, by its name: for another nobody can decide."""
+    return _strange(subject, "option", str(subject.artifact.get("option", "")))
+
+
+def _strange(subject: Subject, where: str, given: str) -> list[str]:
     names = _names(subject.inputs.get("options", {}))
-    if chosen in names:
+    if given in names:
         return []
     listed = "; ".join(f"`{name}`" for name in names) or "none: there is no plan"
-    return [f"final_decision.option: `{chosen}` is no option of the plan; it has {listed}"]
+    return [f"{where}: `{given}` is no option of the plan; it has {listed}"]
 
 
 def _names(plan: Mapping[str, Json]) -> list[str]:

@@ -88,8 +88,9 @@ def _whole_reached(project: "Project", seen: Reached) -> Reached:
         frozenset(map(whole, seen.started)),
         frozenset(map(whole, seen.opened)),
         frozenset(map(whole, seen.lost)),
-        lines(seen.loading),
-        {whole(key): frozenset(map(whole, paths)) for key, paths in seen.read.items()},
+        loading=lines(seen.loading),
+        read={whole(key): frozenset(map(whole, paths)) for key, paths in seen.read.items()},
+        replaced={whole(key): frozenset(map(whole, names)) for key, names in seen.replaced.items()},
     )
 
 
@@ -101,8 +102,9 @@ def _merged_reached(seen: Sequence[Reached]) -> Reached:
         frozenset().union(*(each.started for each in seen)),
         frozenset().union(*(each.opened for each in seen)),
         frozenset().union(*(each.lost for each in seen)),
-        {path: lines for each in seen for path, lines in each.loading.items()},
-        {key: paths for each in seen for key, paths in each.read.items()},
+        loading={path: lines for each in seen for path, lines in each.loading.items()},
+        read={key: paths for each in seen for key, paths in each.read.items()},
+        replaced={key: names for each in seen for key, names in each.replaced.items()},
     )
 
 

@@ -1,7 +1,7 @@
 """What a test run said, as values: outcomes by test id, and what two runs say about a change."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import ClassVar, Literal, cast
 
 from agentforge.core.reply import Json
@@ -70,6 +70,7 @@ class Reached:
     """Data that was opened, by whichever test."""
     lost: frozenset[str]
     """Tests during which somebody else took the place of the watch: lines may be missing."""
+    _: KW_ONLY
     loading: Lines = field(default_factory=dict)
     """In functions, while files of tests were loaded."""
     read: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -4,6 +4,7 @@ it, and says what it found.
 Words are matched whole: "Add a prefix option" is no fix, "special characters" is no specification.
 """
 
+from itertools import pairwise
 from typing import Literal, get_args
 
 from agentforge.core.pipeline import Part
@@ -110,7 +111,8 @@ def _asked_for(first: str, rest: list[str]) -> Goal | None:
             return "design"
         if _names(rest, _MANUALS):
             return "document"
-        return "write" if _names(rest, _TEXTS) or _names(rest, _ABOUT, _set("on about")) else None
+        about = _names(rest, _TEXTS) or _names(rest, _ABOUT, _set("on about"))
+        return "write" if about or _fills_a_document(rest) else None
     return None
 
 
@@ -142,6 +144,19 @@ def _is_verb(first: str, rest: list[str]) -> bool:
 def _names_data(rest: list[str]) -> bool:
     """Whether a file of data is named."""
     return any(word.endswith(_DATA) for word in rest) or bool(_set("dataset datasets").intersection(rest))
+
+
+def _fills_a_document(rest: list[str]) -> bool:
+    """`a short welcome page for … in pages/welcome.md`: a text, and the document that it goes into."""
+    kinds = _TEXTS | _ABOUT | _set("page letter notes chapter introduction text")
+    goes_on = _set("for of on about in into as")
+    clause = next((place for place, word in enumerate(rest[:6]) if word in ("that", "which", "to")), 6)
+    named = any(word in kinds and then in goes_on for word, then in pairwise(rest[:clause]))
+    into = any(
+        word in ("in", "into", "as") and then.endswith((".md", ".rst", ".adoc"))
+        for word, then in pairwise(rest)
+    )
+    return named and into
 
 
 def _names(rest: list[str], documents: frozenset[str], then: frozenset[str] = _GOES_ON) -> bool:

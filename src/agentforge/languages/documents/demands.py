@@ -1,12 +1,20 @@
 """What a check can demand of a document or of data: a row each, a function that says what is missing."""
 
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from agentforge.catalog.contracts import schema_problems
-from agentforge.languages.documents.citations import citations, cited_in, missing_notes, notes_of, wrong_with
+from agentforge.languages.documents.citations import (
+    Citation,
+    citations,
+    cited_in,
+    missing_notes,
+    notes_of,
+    wrong_with,
+)
 from agentforge.languages.documents.library import Library
 from agentforge.languages.documents.links import broken_links, dangling
 from agentforge.languages.documents.prose import DocumentText, Passage, plain, says, words_of
@@ -83,7 +91,7 @@ def _cites(check: Check, text: str, library: Library) -> Iterator[str]:
     wrong = {
         found: why
         for found in sorted(named, key=lambda each: each.line)
-        if (why := wrong_with(found, library))
+        if (why := _wrong_source(found, str(check["file"])) or wrong_with(found, library))
     }
     yield from (f"line {found.line}: {found.named} {why}" for found, why in wrong.items())
     yield from (f"line {line}: there is no note `{name}`" for line, name in missing_notes(whole))
@@ -94,6 +102,11 @@ def _cites(check: Check, text: str, library: Library) -> Iterator[str]:
         for block in prose:
             if words_of(plain(block.text)) and not cited_in(block, notes):
                 yield f"line {block.line}: a paragraph cites nothing"
+
+
+def _wrong_source(found: Citation, path: str) -> str:
+    itself = found.kind == "file" and posixpath.normpath(found.target) == posixpath.normpath(path)
+    return "is the text itself, which is no source of what it says" if itself else ""
 
 
 def _links(check: Check, text: str, library: Library) -> Iterator[str]:
@@ -162,7 +175,7 @@ def _rows_between(check: Check, text: str, library: Library) -> Iterator[str]:  
 
 
 def _row(check: Check, text: str, library: Library) -> Iterator[str]:  # noqa: ARG001 - a row
-    rows = rows_of(check["file"], text)
+    rows = rows_of(check["file"], text, _texts_in(check["row"]))
     if not rows:
         yield "it has no rows"
     wrong = 0
@@ -174,7 +187,33 @@ def _row(check: Check, text: str, library: Library) -> Iterator[str]:  # noqa: A
 
 
 def _schema(check: Check, text: str, library: Library) -> Iterator[str]:  # noqa: ARG001 - a row
-    yield from schema_problems(check["schema"], value_of(check["file"], text))
+    columns = _texts_in(check["schema"].get("items"))
+    yield from schema_problems(check["schema"], value_of(check["file"], text, columns))
+
+
+def _texts_in(schema: object) -> frozenset[str]:
+    """The columns that a schema of rows speaks of as text: `1840` fits `type: string`, and a pattern says
+    something of it.
+    """
+    columns = schema.get("properties") if isinstance(schema, dict) else None
+    return frozenset(
+        str(name) for name, said in (columns if isinstance(columns, dict) else {}).items() if _is_text(said)
+    )
+
+
+def _is_text(said: object) -> bool:
+    if not isinstance(said, dict):
+        return False
+    kind = said.get("type")
+    kinds = set(kind) if isinstance(kind, list) else {kind} - {None}
+    listed = (
+        [*said["enum"]] if isinstance(said.get("enum"), list) else [said["const"]] if "const" in said else []
+    )
+    if kinds:
+        return "string" in kinds and not kinds & {"number", "integer"}
+    return bool({"pattern", "minLength", "maxLength", "format"} & set(said)) or (
+        bool(listed) and all(isinstance(each, str) for each in listed)
+    )
 
 
 def _unique(check: Check, text: str, library: Library) -> Iterator[str]:  # noqa: ARG001 - a row

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from agentforge.core.errors import UsageError
@@ -26,10 +26,12 @@ class Unreadable(Exception):
     """Text that is no data of its kind; the message says where and why."""
 
 
-def value_of(path: str, text: str) -> Any:  # noqa: ANN401 - data is anything
-    """What a file of data holds; `Unreadable` if it is none."""
+def value_of(path: str, text: str, as_text: Collection[str] = ()) -> Any:  # noqa: ANN401 - data is anything
+    """What a file of data holds; `Unreadable` if it is none. A table of plain text has no types: a cell that
+    looks like a number is one, but in the columns `as_text`.
+    """
     if path.endswith((".csv", ".tsv")):
-        return _table(text, "\t" if path.endswith(".tsv") else ",")
+        return _table(text, "\t" if path.endswith(".tsv") else ",", as_text)
     try:
         if path.endswith((".jsonl", ".ndjson")):
             return [json.loads(line) for line in text.splitlines() if line.strip()]
@@ -42,9 +44,9 @@ def value_of(path: str, text: str) -> Any:  # noqa: ANN401 - data is anything
         raise Unreadable(error.sentence) from None
 
 
-def rows_of(path: str, text: str) -> list[Row]:
+def rows_of(path: str, text: str, as_text: Collection[str] = ()) -> list[Row]:
     """The rows of a table, or the objects of a list."""
-    value = value_of(path, text)
+    value = value_of(path, text, as_text)
     if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), list):
         value = next(iter(value.values()))
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
@@ -52,7 +54,7 @@ def rows_of(path: str, text: str) -> list[Row]:
     return value
 
 
-def _table(text: str, separator: str) -> list[Row]:
+def _table(text: str, separator: str, as_text: Collection[str]) -> list[Row]:
     try:
         lines = [*csv.reader(io.StringIO(text), delimiter=separator, strict=True)]
     except csv.Error as error:
@@ -67,7 +69,11 @@ def _table(text: str, separator: str) -> list[Row]:
         if len(line) != len(header):
             raise Unreadable(f"row {number} has {len(line)} fields, and there are {len(header)} columns")
     return [
-        {name: _cell(field) for name, field in zip(header, line, strict=True) if field != ""}
+        {
+            name: field if name in as_text else _cell(field)
+            for name, field in zip(header, line, strict=True)
+            if field != ""
+        }
         for line in lines[1:]
     ]
 

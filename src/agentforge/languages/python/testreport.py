@@ -200,8 +200,8 @@ def reached_in(record: Mapping[str, Any]) -> Reached:
         frozenset(record["started"]),
         frozenset(record["opened"]),
         frozenset(record["lost"]),
-        by_file(record["loading"]),
-        {test: frozenset(names) for test, names in record["replaced"].items()},
+        loading=by_file(record["loading"]),
+        replaced={test: frozenset(names) for test, names in record["replaced"].items()},
     )
 
 

@@ -178,7 +178,9 @@ def _read(found: _Json, fences: tuple[Fence, ...], *, mend: bool) -> Json:
     follow, and no other object.
     """
     if found.fence is not None:
-        return _joined([_one(found.body, mend=mend), *_later_fences(found.fence, fences)], len(found.body))
+        return _joined(
+            [_one(found.body, mend=mend), *_later_fences(found.fence.end, fences)], len(found.body)
+        )
     try:
         value, end = read_value(found.body)
     except BadJson as error:
@@ -188,7 +190,7 @@ def _read(found: _Json, fences: tuple[Fence, ...], *, mend: bool) -> Json:
         at = next_one
         value, end = read_value(found.body, at)
         values.append(value)
-    return _joined(values, end)
+    return _joined([*values, *_later_fences(found.start + end, fences)], end)
 
 
 def _fail(error: BadJson) -> NoReturn:
@@ -219,11 +221,11 @@ def _in_a_row(body: str) -> Json:
     return values if len(values) > 1 and all(map(is_call, values)) else None
 
 
-def _later_fences(first: Fence, fences: tuple[Fence, ...]) -> list[Json]:
+def _later_fences(after: int, fences: tuple[Fence, ...]) -> list[Json]:
     """What further ```json fences hold, where that is a reply or a call: the text of a file is none."""
     found: list[Json] = []
     for fence in fences:
-        if fence.start > first.start and fence.closed and _is_json(fence):
+        if fence.start >= after and fence.closed and _is_json(fence):
             try:
                 value = read_whole(fence.body)
             except BadJson:

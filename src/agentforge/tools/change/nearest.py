@@ -75,19 +75,29 @@ def _once(lines: list[str], wanted: list[str]) -> int | None:
 
 
 def _moved(given: list[str], wanted: list[str], there: list[str]) -> list[str] | None:
-    """The new lines, indented as the file is; None where the difference is not the same for every line."""
+    """The new lines, indented as the file is, those that stay as the file has them; None where the difference
+    is not the same for every line, or the new lines are not indented as the old ones are: then nobody knows
+    which of the two the file should follow.
+    """
+    if given and _least(given) != _least(wanted):
+        return None
+    stay = dict(zip(reversed(wanted), reversed(there), strict=True))
     pairs = {(_indent(one), _indent(other)) for one, other in zip(wanted, there, strict=True) if one.strip()}
     more = {other.removesuffix(one) for one, other in pairs if other.endswith(one)}
     if len(more) == 1 and all(other.endswith(one) for one, other in pairs):
         (extra,) = more
-        return [f"{extra}{line}".rstrip() if line.strip() else "" for line in given]
+        return [stay.get(line, f"{extra}{line}" if line.strip() else "") for line in given]
     less = {one.removesuffix(other) for one, other in pairs if one.endswith(other)}
     if len(less) != 1 or not all(one.endswith(other) for one, other in pairs):
         return None
     (surplus,) = less
     if not all(line.startswith(surplus) for line in given if line.strip()):
         return None
-    return [line.removeprefix(surplus).rstrip() for line in given]
+    return [stay.get(line, line.removeprefix(surplus) if line.strip() else "") for line in given]
+
+
+def _least(lines: list[str]) -> int:
+    return min((len(_indent(line)) for line in lines if line.strip()), default=0)
 
 
 def _indent(line: str) -> str:
@@ -98,6 +108,8 @@ def describe_miss(text: str, old: str, path: str) -> str:
     """Why `old` was not found in the text, and what stands there instead."""
     wanted = lines_of(old)
     lines = lines_of(text)
+    if not old.strip():
+        return f"`old` is nothing but white space, and `{path}` has no such place; name a line beside it"
     if all(_WITH_NUMBER.match(line) for line in wanted if line.strip()):
         return f"`old` is not in `{path}`: leave the line numbers (`12|`) out of it"
     if same := _same_but_blanks(lines, wanted):
