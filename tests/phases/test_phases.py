@@ -14,6 +14,7 @@ from agentforge.documents import front_matter
 from agentforge.documents.outline import named, outline, with_body
 from agentforge.documents.tables import tables
 from agentforge.phases import advance, snapshots
+from agentforge.phases.build_log import note_evidence
 from agentforge.phases.exiting import extract
 from agentforge.phases.knowledge import read_decisions
 from agentforge.phases.rules import plan_items
@@ -425,6 +426,17 @@ def test_settings_nested_beyond_measure_are_left_alone_and_a_state_in_one_line_i
     assert desk.files[CONFIG] == deep
     assert read_state(desk.state_text).objective == OBJECTIVE
     assert desk.state_text.endswith("---\nMine\n")
+
+
+def test_evidence_that_a_person_gave_is_not_taken_away_again() -> None:
+    head = "## Evidence\n\n| Requirement | Task | Evidence | Status |\n|---|---|---|---|\n"
+    path = working_document("validate")
+    tree = WorkflowTree({path: f"{head}| P1: x | t | seen by hand | passed |\n"}, datetime.now(UTC))
+    row = {"Requirement": "P1: x", "Plan Item": "P1", "Task": "t", "Evidence": "", "Status": "not proved"}
+    note_evidence(tree, [row])
+    assert "| P1: x | t | seen by hand | passed |" in (tree.get(path) or "")
+    note_evidence(tree, [{**row, "Task": "another"}])
+    assert "| P1: x | another |  | not proved |" in (tree.get(path) or "")
 
 
 def test_no_item_of_a_plan_stands_for_another() -> None:

@@ -111,6 +111,12 @@ def test_each_item_is_built_on_the_branch_of_the_one_before_and_its_proof_is_the
     person.git("merge-base", "--is-ancestor", "feat/one", found["items"][1]["branch"])
     assert len(list((person.checkout / ".agentforge/tasks").iterdir())) == 1  # it went on with the one it had
 
+    built = log.read_text()
+    log.write_text(built.replace("| by hand |", "| task-20300131-nobody |"))  # it never was
+    invented = person.run("phase", "validate")
+    assert invented.code == 3, invented.said
+    assert "P1: double doubles its number" in invented.out
+    log.write_text(built)
     validated = person.run("phase", "validate", "--json")
     assert validated.code == 0, validated.said
     assert conform("phase validate", validated.out)["action"] == "completed"

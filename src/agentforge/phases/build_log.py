@@ -52,6 +52,10 @@ def note_evidence(tree: WorkflowTree, rows: Iterable[Mapping[str, str]]) -> None
     """Put what was proved into the report of evidence, and into the registry that traces it."""
     for row in rows:
         cells = {name: row[name] for name in ("Task", "Evidence", "Status")}
+        there = _row(tree.need(working_document("validate")), "Evidence", ("Requirement", row["Requirement"]))
+        given = there.get("Evidence") if there is not None and there.get("Task") == row["Task"] else ""
+        if given and not row["Evidence"]:
+            continue  # a person gave what the task has not
         _note(tree, "validate", "Evidence", ("Requirement", row["Requirement"]), cells)
         traced = {name: row.get(name, "") for name in ("Requirement", "Plan Item", "Task", "Evidence")}
         knowledge.add_row(tree, "traceability.md", "Requirements", traced, same=("Requirement", "Task"))
