@@ -78,8 +78,7 @@ def export_trace(
     if problem:
         raise Unusable(
             f"{where} did not take the trace: {brief(problem, 200).rstrip('.')}.",
-            f"`agentforge trace {task.task_id} --export{f' --endpoint {endpoint}' if endpoint else ''}` "
-            "sends it again.",
+            f"`agentforge trace {task.task_id} --export --endpoint {where}` sends it again.",
         )
     return Exported(where, telemetry)
 
