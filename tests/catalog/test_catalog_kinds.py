@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentforge.catalog.kinds import asked_for, kinds_from, shows_result, what_kind_of_file
+from agentforge.catalog.kinds import asked_for, kinds_from, lowered_to, shows_result, what_kind_of_file
 from agentforge.catalog.policies import read_policy
 from agentforge.core.errors import UsageError
 from agentforge.core.kinds import ProofKind
@@ -36,7 +36,32 @@ Correct the population in cities.json
 Explain in the README how to run the tests
 Reword the help section of docs/usage.rst
 Add Croatia to countries.json
-Fix the wording of the README and update the changelog"""
+Fix the wording of the README and update the changelog
+Add docs and examples
+Update the README and CHANGELOG
+Fix typos and grammar
+Docs only, please
+Only fix the docstring
+Bump the version
+Upgrade to the latest version of click
+Upgrade click to the newest version
+Translate the README to German
+Proofread docs/guide.md
+Improve the documentation of parse_date and fix its typos
+Add usage examples to the docs
+Mention in the README that None is accepted
+Document that None is accepted
+Update copyright year in LICENSE
+Fix a broken link in the docs
+Improve the wording in docs/index.rst
+Add an FAQ section to the README
+Correct grammar mistakes in the tutorial
+Update CONTRIBUTING.md with the new test command
+Add a note on thread safety to the docstring of Cache
+Update the copyright years
+Add a Python 3.14 job to the CI workflow
+Document all parameters of connect()
+Remove trailing whitespace in README.md"""
 TESTS_ONLY = """\
 Add tests for shop/price.py
 Add a test for the label function
@@ -52,7 +77,18 @@ Refactor the tests of price
 Clean up tests/test_price.py
 Increase test coverage of shop/price.py
 Add a fixture for the sample shop to tests/conftest.py
-Speed up tests/test_slow.py"""
+Speed up tests/test_slow.py
+Add tests for the parser and the lexer
+Only add a test
+Add tests for load and parse
+Add tests only
+Add more tests and fixtures
+Add missing tests for Bottle.route and Router
+Add a regression test for issue 42
+Test the error branch of load()
+Write property tests for encode and decode
+Move the tests of parse into their own file
+Parametrize test_parse"""
 SAME = """\
 Refactor parse
 Refactor shop/price.py; nothing about its behaviour changes
@@ -76,7 +112,33 @@ Fix the lint errors in shop/price.py
 Refactor parse and add a test for it
 parse is too long. Split it into two functions.
 Deduplicate the two loops in shop/price.py
-Remove duplicated code from the handlers"""
+Remove duplicated code from the handlers
+Simplify parse
+Clean up the code
+Rename parse to load
+Split Parser into two classes
+Move the helpers to util.py
+Remove unused imports and variables
+Merge `a` and `b` into one function
+Add type hints to the client and the server
+Inline the helper _old
+Optimize the inner loop of total
+Rename class Foo to Bar
+Rename FooBar to BarFoo everywhere
+Move parse_date into dates.py
+Simplify the control flow of parse_date
+Make total() faster
+Refactor connect() into smaller functions
+Extract a helper for the retry loop
+Get rid of duplicated code in views.py
+Remove the deprecated alias old_name
+Reduce the complexity of parse_args
+Sort the imports
+Make Cache.get O(1)
+Move Cache from util.py to cache.py
+Drop the unused variable x in main
+Type-annotate utils.py
+Inline `_helper` into its only caller"""
 BEHAVIOUR = """\
 net must take the discount off the price
 net takes the discount off the price; update the README
@@ -109,7 +171,105 @@ Implement caching and clean up afterwards
 Remove the limit on names
 Add the dependency httpx and a command `fetch` that uses it
 The label of zero is wrong
-Speed up total, which must also accept an empty list"""
+Speed up total, which must also accept an empty list
+Document the --json option and implement it
+Update the README and support Python 3.13
+Add a test for empty input and handle it
+Rename parse to load and accept bytes
+Refactor the parser, handle None
+Add docs and the feature
+Add tests and the missing validation
+Refactor Parser so None is accepted
+Write tests for parse() and fix what they find
+Clean up and fix the bug in slugify
+Move the cache to disk
+Add type hints and raise TypeError on wrong types
+Bump the version and drop Python 3.8 support
+Remove unused imports and the login check
+Document and enforce the maximum length
+Test and fix the rounding in price()
+Merge the two dicts in load()
+Split the string on commas in parse
+Simplify the fraction in the result
+Move the window to the left when the key is pressed
+Extract the domain from the email in parse
+Clean the input before parsing
+Inline images in the HTML output
+Translate error messages to German
+Optimise images on upload
+Add an example command
+Pin messages in the chat
+Cover letters get a title
+Upgrade users to premium after 10 purchases
+Downgrade log level of retries to debug
+Annotate output with line numbers
+Rename files on upload to lower case
+Cache results in memory
+Split long lines in the output
+Merge overlapping intervals
+Parse comments
+Ignore comments
+Strip comments from the output
+Support docs
+Reword the error message of parse
+Show the version in the README command
+Print tests that failed
+Bump the timeout to 30
+Add tests and make parse handle None
+Update docs/guide.md and let serve take a port
+Remove the comment limit
+Add a warning to the docs command
+Refactor the code so that errors are logged
+Clean up temporary files on exit
+Split the bill between users
+Move to the next line after a tab
+Extract archives given as URLs
+Simplify paths in the output
+Translate exceptions of requests to ours
+Fix the failing tests
+Make the tests pass
+Add the changelog command
+Improve performance and accept generators
+Write a README generator
+Fix docs rendering
+Make comments configurable
+Fix spelling suggestions in the search
+Clean cookies on logout
+Move failed jobs to a dead letter queue
+Speed limits must be enforced
+Rename on conflict instead of overwriting
+Fix the link checker
+Add a test command to the CLI
+Add tests endpoint
+Improve type inference of columns
+Remove duplicate rows in dedupe
+Remove unused sessions after a day
+Delete expired tokens
+Drop the password check
+Use UTC everywhere
+Update README.md automatically on release
+Add an update-docs hook to build()
+Merge configuration from the environment
+Move validation before saving
+Extract text from PDF
+Split on whitespace by default
+Optimise for mobile
+Pin the selected tab
+Add a CI flag that disables colours
+Convert README links to absolute URLs when building
+Fix the wrong total in the report, and add a changelog entry
+Mention the file name in the error message
+Explain failures with the source line
+Add missing dependency detection
+Fix the coverage percentage shown by report()
+Add a marker option to the plot
+Clarify the error when the file is missing
+Set the license field from the classifier
+Make the docs build fail on warnings
+Translate
+Improve the error message of Path.load when the file is missing
+Rename columns case-insensitively
+Tidy the output"""
 
 
 @every(
@@ -139,6 +299,33 @@ def test_the_words_that_decide_are_quoted_as_the_request_has_them() -> None:
     assert asked_for("Refactor all of the Tests").words == "Refactor the Tests", "what decides, of a clause"
     assert asked_for("Let İstanbul be a City").words.endswith("a City"), "a letter that is two in lower case"
     assert asked_for("Do it").words == "Do it"
+
+
+@every(
+    ("answer", "kind"),
+    [
+        ("Only add a test and mention tuples in the docstring", "tests_only"),
+        ("Only add a test", "tests_only"),
+        ("just document it", "no_code"),
+        ("Docs only, please", "no_code"),
+        ("Leave the code as it is and add a test", "tests_only"),
+        ("A regression test is enough", "tests_only"),
+        ("keep the behaviour, refactor only", "same_behaviour"),
+        ("yes", None),
+        ("Use a list", None),
+        ("just fix it", None),
+        ("Update the README", None),
+        ("Update the README too", None),
+        ("Add tests", None),
+        ("Only raise ValueError, and add a test", None),
+        ("Write the docs in docs/x.md and implement it", None),
+        ("Nothing to do: stop", None),
+    ],
+)
+def test_an_answer_lowers_the_kind_only_if_it_says_that_less_will_do(
+    answer: str, kind: ProofKind | None
+) -> None:
+    assert lowered_to(answer) == kind
 
 
 @every(

@@ -110,6 +110,15 @@ WEAKER: dict[str, tuple[str, dict[str, str | None], dict[str, Any]]] = {
 }
 
 
+def test_who_answers_a_role_that_less_will_do_is_not_asked_again(site: Site) -> None:
+    asked = Question("net never goes below zero. What do you want?", ("Only document it", "Something else"))
+    change = handed_in(BEHAVIOUR, DOCUMENT)
+    red, green = judged(site, change, answers=answered(asked, "Only document it"))
+    assert (red.status, green.status if green else "") == ("passed", "passed"), red.reasons
+    too, _ = judged(site, change, answers=answered(asked, "Update the README, too"))
+    assert too.status == "failed"
+
+
 @pytest.mark.parametrize("name", WEAKER)
 def test_a_weaker_kind_than_the_request_asks_for_is_fed_back_and_then_asked_about(
     site: Site, name: str

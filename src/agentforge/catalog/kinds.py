@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Literal
 
-from agentforge.catalog.policies import check_keys, one_of, read_policy, words, words_by_name
+from agentforge.catalog.policies import check_keys, each_once, one_of, read_policy, words, words_by_name
 from agentforge.core.kinds import PROOF_KINDS, ProofKind
 from agentforge.system.globs import Glob, glob, matches_any
 
@@ -19,7 +19,7 @@ NoCode = Literal["document", "ci", "settings", "data"]
 _ENDS_PHRASE = (
     r"(?=$|[\s]*[.,;:!?)\]]|\s+(?:in|on|of|for|to|at|about|that|which|from|with|above|below|by|under|near|so|"
     r"and|or|where|when|as|is|are|was|were|has|have|until|between|into|than|used|everywhere|again|too|"
-    r"accordingly|there|here)\b)"
+    r"accordingly|there|here|how|why|what|also|please|if)\b)"
 )
 _SENTENCE = re.compile(r"(?<=[.;:!?])\s+|\n+|\s+-\s+")
 _PREPOSITION = re.compile(r"^(.*)\b(?:in|to|of|from|into|for|on)\s+(?:the\s+|our\s+)?$")
@@ -29,6 +29,15 @@ _BREAKS = frozenset(
 """Words after which something else is spoken of."""
 _PRONOUNS = frozenset({"it", "them", "this", "that", "these", "those", "accordingly", "everywhere"})
 _WORD = re.compile(r"[\w'`./-]+")
+_CODE_NAME = re.compile(
+    r"(?<![\w./-])(?:\w+(?:_\w+)+|_\w+|(?:[\w-]+/)+[\w.-]*|\w+(?:\.\w+)+|[A-Z][a-z0-9]+(?:[A-Z]\w*)+|\w+(?=\(\)))"
+    r"|(?<=`)[\w.]+(?=`)"
+)
+"""Names as code has them: `snake_case`, a path, a dotted name, `CamelCase`, `called()`, one in backticks."""
+_BESIDE = re.compile(r"^\s*(?:,|and|plus|as well as|along with|together with)\s+(?P<more>.+)")
+_CIRCUMSTANCE = re.compile(r"\s(?:in|on|from|with|by|when|before|after|at|during|while|for|if)\s")
+"""After such a word a clause tells where and when, and no longer what."""
+_DETERMINER = r"(?:it|them|this|these|those|the|an?|all|any|every|each|its|their|none|null|no|empty|only)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,10 @@ class KindsPolicy:
 
     polite: frozenset[str]
     verbs: Mapping[str, ProofKind]
+    only_about: Mapping[str, re.Pattern[str]]
+    """Verbs that also say what a program does, and the words beside which they say the kind."""
+    acts: frozenset[str]
+    """What a program does."""
     neutral: frozenset[str]
     edits: frozenset[str]
     """Neutral verbs whose place may say what they are about."""
@@ -61,7 +74,11 @@ class KindsPolicy:
     things: Mapping[ProofKind, re.Pattern[str]]
     places: Mapping[ProofKind, re.Pattern[str]]
     behaviour: re.Pattern[str]
+    same_as: Mapping[str, str]
+    """What is said in several words, and the one word for it."""
     context: re.Pattern[str]
+    less_will_do: re.Pattern[str]
+    """How an answer says that less will do than the request asks for."""
     weakens_tests: re.Pattern[str]
     dead_code: re.Pattern[str]
     test_settings: re.Pattern[str]
@@ -73,7 +90,10 @@ class KindsPolicy:
 def asked_for(request: str) -> AskedFor:
     """The strongest kind that one of the clauses of a request asks for."""
     policy = kinds_policy()
-    found = [answer for clause in _clauses(request) if (answer := _of_clause(clause, policy)) is not None]
+    names = frozenset(map(str.lower, _CODE_NAME.findall(request)))
+    found = [
+        answer for clause in _clauses(request) if (answer := _of_clause(clause, names, policy)) is not None
+    ]
     said = request.lower()
     weakens = policy.weakens_tests.search(said)
     kind, by = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]), default=("new_behaviour", ""))
@@ -84,6 +104,16 @@ def asked_for(request: str) -> AskedFor:
         dead_code=policy.dead_code.search(said) is not None,
         settings=policy.test_settings.search(said) is not None,
     )
+
+
+def lowered_to(answer: str) -> ProofKind | None:
+    """The weaker kind that will do by the words of an answer to a question; None if they say nothing of it.
+
+    That something weaker is wanted *too* ("update the README") lowers nothing.
+    """
+    less = kinds_policy().less_will_do.search(answer.lower())
+    kind = asked_for(answer).kind
+    return kind if less is not None and kind != "new_behaviour" else None
 
 
 def as_written(words: str, request: str) -> str:
@@ -124,20 +154,35 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
     return KindsPolicy(
         polite=words(f"{where}: polite", document["polite"]),
         verbs=verbs,
+        only_about=dict(each_once(f"{where}: only_about", _only_about(document["only_about"], all_verbs))),
+        acts=words(f"{where}: acts", document["acts"]),
         neutral=words(f"{where}: neutral", document["neutral"]),
         edits=words(f"{where}: edits", document["edits"]),
         articles=words(f"{where}: articles", document["articles"]),
         nouns=words(f"{where}: nouns", document["nouns"]),
         things=_by_kind(document["things"], _ENDS_PHRASE),
-        places=_by_kind(document["places"], r"(?![\w/-])"),
+        places=_by_kind(document["places"], _ENDS_PHRASE),
         behaviour=_whole_words(document["behaviour"]),
+        same_as=document["same_as"],
         context=one_of(document["context"]),
+        less_will_do=_whole_words(document["less_will_do"]),
         dead_code=_whole_words(document["dead_code"]),
         test_settings=_whole_words(document["test_settings"]),
         weakens_tests=_whole_words(document["weakens_tests"]),
         observable=words(f"{where}: observable", document["observable"]),
         paths={name: tuple(map(glob, globs)) for name, globs in document["paths"].items()},
     )
+
+
+def _only_about(
+    rows: Iterable[Mapping[str, Any]], known: frozenset[str]
+) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Each verb of the rows, with what it has to stand beside. Every one is among the verbs of a kind."""
+    for row in rows:
+        verbs = words("kinds.yaml: only_about", row["verbs"])
+        check_keys("kinds.yaml: only_about", verbs, known)
+        pattern = _whole_words(row["words"]) if row["words"] else re.compile("(?!)")
+        yield from ((verb, pattern) for verb in verbs)
 
 
 def _by_kind(rows: Mapping[ProofKind, Iterable[str]], end: str) -> dict[ProofKind, re.Pattern[str]]:
@@ -160,24 +205,31 @@ def _joint() -> re.Pattern[str]:
     policy = kinds_policy()
     verbs = "|".join(sorted(map(re.escape, (*policy.verbs, *policy.neutral)), key=len, reverse=True))
     polite = "|".join(map(re.escape, policy.polite))
-    return re.compile(rf"(?:,|\band\b|\bthen\b|\bbut\b)\s+(?=(?:(?:{polite})\s+)*(?:{verbs})\b(?!\s*[=(/]))")
+    acts = rf"(?:{'|'.join(map(re.escape, policy.acts))})\s+{_DETERMINER}"
+    begins = rf"(?:(?:{polite})\s+)*(?:{verbs}|{acts})\b(?!\s*[=(/])"
+    return re.compile(rf"(?:,|\band\b|\bthen\b|\bbut\b)\s+(?={begins})")
 
 
 def _clauses(request: str) -> Iterator[str]:
     """Sentences, and parts of one that begin with a verb of their own."""
     joint = _joint()
-    for sentence in _SENTENCE.split(request.lower().replace("`", "")):
+    said = request.lower().replace("`", "")
+    for several, word in kinds_policy().same_as.items():
+        said = said.replace(several, word)
+    for sentence in _SENTENCE.split(said):
         yield from (part.strip(" ,-*\t") for part in joint.split(sentence) if part.strip(" ,-*.\t"))
 
 
-def _of_clause(clause: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
-    """What a clause asks for, with the words that say so; None for one that asks for nothing."""
+def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple[ProofKind, str] | None:
+    """What a clause asks for, with the words that say so; None for one that asks for nothing. `names` are
+    those of code in the whole request.
+    """
     said = [word.strip(".,:;'") for word in _WORD.findall(clause)]
     rest = [word for word in said if word not in policy.polite]
     verb = rest[0] if rest else ""
     if verb in policy.neutral and rest[1:] and set(rest[1:]) <= _PRONOUNS:
         return None  # "correct it": what was said before says what
-    found = _weaker_kind(clause, verb, policy)
+    found = None if verb in policy.acts else _weaker_kind(clause, verb, names, policy)
     if found is None:
         asks_nothing = verb not in policy.verbs and verb not in policy.neutral
         if asks_nothing and policy.context.fullmatch(clause.rstrip(".!")) is not None:
@@ -189,7 +241,9 @@ def _of_clause(clause: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None
     return kind, words_found
 
 
-def _weaker_kind(clause: str, verb: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
+def _weaker_kind(
+    clause: str, verb: str, names: frozenset[str], policy: KindsPolicy
+) -> tuple[ProofKind, str] | None:
     """What a clause asks for if it is no new behaviour: by its verb, by what that acts upon, by the place."""
     rest = clause.partition(verb)[2] if verb in policy.verbs or verb in policy.neutral else f" {clause}"
     own = policy.verbs.get(verb)
@@ -198,11 +252,42 @@ def _weaker_kind(clause: str, verb: str, policy: KindsPolicy) -> tuple[ProofKind
         about = _object(policy.things, rest, policy) or _at_place(policy.places, rest, policy)
         if own == "same_behaviour" and about is not None and about[0] != own:
             return about[0], f"{verb} {about[1]}"
-        return own, verb
+        return (own, verb) if about is not None or _is_about(verb, clause, names, policy) else None
     thing = _object(policy.things, rest, policy) or _object(policy.places, rest, policy)
     if thing is not None:
-        return thing
+        return thing if _wants_no_more(thing, rest, names, policy) else None
     return _at_place(policy.places, rest, policy) if verb in policy.edits else None
+
+
+def _is_about(verb: str, clause: str, names: frozenset[str], policy: KindsPolicy) -> bool:
+    """Whether a verb says the kind of this clause: always, or by what stands beside it."""
+    wanted = policy.only_about.get(verb)
+    about = _CIRCUMSTANCE.split(clause, maxsplit=1)[0]
+    said = {word.strip(".,:;'") for word in _WORD.findall(about)}
+    return wanted is None or not names.isdisjoint(said) or wanted.search(clause) is not None
+
+
+def _wants_no_more(
+    thing: tuple[ProofKind, str], rest: str, names: frozenset[str], policy: KindsPolicy
+) -> bool:
+    """Whether nothing stands beside a thing that is none: "docs and examples", but not "docs and the
+    feature". What comes after a preposition only tells which thing.
+    """
+    beside = _BESIDE.match(rest[rest.find(thing[1]) + len(thing[1]) :])
+    if beside is None:
+        return True
+    more = f" {beside['more']}"
+    said = [word.strip(".,:;'") for word in _WORD.findall(more)]
+    first = said[0] if said else ""
+    code = next(iter(policy.only_about.values()), None)
+    return (
+        first in names
+        or first in _PRONOUNS
+        or policy.polite.issuperset(said)
+        or _object(policy.things, more, policy) is not None
+        or _object(policy.places, more, policy) is not None
+        or (thing[0] == "same_behaviour" and code is not None and code.match(more, 1) is not None)
+    )
 
 
 def _object(

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agentforge.catalog.kinds import AskedFor, NoCode, asked_for, what_kind_of_file
+from agentforge.catalog.kinds import AskedFor, NoCode, asked_for, lowered_to, what_kind_of_file
 from agentforge.core.kinds import IN_WORDS, ProofKind, is_weaker
 from agentforge.core.reply import Json
-from agentforge.core.values import VIOLATION, Escalation, Question, agrees
+from agentforge.core.values import VIOLATION, Escalation, EscalationKind, Question, agrees
 from agentforge.gates.flags import Flag
 from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.measures import same_code
@@ -27,6 +27,10 @@ everything that nobody knows.
 ABOUT = "kind: "
 """How the question whether a weaker kind will do is marked, so that its answer is found again."""
 MAX_NAMED = 5
+_ABOUT_THE_WORK: frozenset[EscalationKind] = frozenset(
+    {"question", "exhausted", "terminal", "replan", "review"}
+)
+"""Questions whose answers may say what is wanted."""
 
 PROVED_BY: Mapping[ProofKind, str] = {
     "new_behaviour": "tests that fail without the change and pass with it",
@@ -113,9 +117,14 @@ def not_asked_yet(question: Question, escalations: Sequence[Escalation]) -> bool
 
 
 def _lowered_to(item: Escalation) -> ProofKind | None:
-    if not agrees(item.answer or ""):
-        return None
-    return next((kind for kind in ASKS if f"{ABOUT}{kind}" in item.question.about), None)
+    """The kind that a person let do: by a yes to our own question about it, or by the words of an answer to
+    a question of the role ("only add a test").
+    """
+    answer = item.answer or ""
+    about = next((kind for kind in ASKS if f"{ABOUT}{kind}" in item.question.about), None)
+    if about is not None:
+        return about if agrees(answer) else None
+    return lowered_to(answer) if item.kind in _ABOUT_THE_WORK else None
 
 
 # ------------------------------------------------------------------ the diff
