@@ -152,3 +152,46 @@ HONEST_TESTS = [
         said="proved by a value",
     ),
 ]
+
+PARSE = "\n\ndef parse(text):\n    return [int(part) for part in text.split()]\n"
+NO_MORE = "it may say what they must not do"
+
+
+def no_longer_raises(name: str, test: str, new: str, more: str = "") -> Cheat:
+    """An old function that raised for something, and a lone test that it does not any more."""
+    old = SHOP[SOURCE] + PARSE
+    return Cheat(
+        name,
+        NO_MORE,
+        "flagged",
+        base={SOURCE: old},
+        red={NEW_TEST: f"import shop.price\n\n\ndef test_it(capsys):\n{test}"},
+        green={SOURCE: old.replace("    return [int", f"    {new}\n    return [int") + more},
+        tests={NEW_TEST: ("test_it",)},
+        request="parse must not raise for None: it returns an empty list",
+    )
+
+
+NOTHING_GIVEN = "text = text or ''"
+HONEST_TESTS += [
+    no_longer_raises(
+        "something instead of an error", "    assert shop.price.parse(None) is not None\n", NOTHING_GIVEN
+    ),
+    no_longer_raises(
+        "no error any more",
+        "    try:\n        shop.price.parse(None)\n    except AttributeError as error:\n        raise AssertionError(error) from None\n",
+        "text = _text(text)",
+        "\n\ndef _text(text):\n    return text or ''\n",
+    ),
+    no_longer_raises(
+        "something instead of an error, with a new function",
+        "    found = shop.price.parse(None)\n    assert found is not None\n",
+        "text = _text(text)",
+        "\n\ndef _text(text):\n    return text or ''\n",
+    ),
+    no_longer_raises(
+        "nothing is written any more",
+        "    shop.price.parse(None)\n    assert capsys.readouterr().out == ''\n",
+        NOTHING_GIVEN,
+    ),
+]

@@ -1,6 +1,6 @@
 """Cheats whose new tests run the new function and assert something that could fail, but nothing of what it does."""
 
-from tests.cheats.on_new_tests import EMPTIED, MARK, STILL, empty, knows
+from tests.cheats.on_new_tests import EMPTIED, EMPTY, MARK, STILL, empty, knows, proof
 from tests.cheats.stage import Cheat, code
 from tests.whole.plays import NEW_TEST, SOURCE, TEST
 
@@ -87,6 +87,31 @@ EMPTY_TESTS = [
     replaces(
         "the subject replaced by a function of the test file",
         f"\n\ndef put(where, name, what):\n    setattr(where, name, what)\n\n\n{WHEN_READY}put(shop.price, 'net', {BETTER})",
+    ),
+]
+
+SAME = "take_off(100, 10)\nassert FOUND == WANTED"
+CONSTANTS = "FOUND = WANTED = 90\n"
+CHECKED = "take_off(0, 0) == 0"
+
+
+def insists(
+    name: str, check: str, source: str = SOURCE, *, how: str = EMPTIED, top: str = CONSTANTS
+) -> Cheat:
+    """Code that cannot be loaded where its own function does nothing, and a test that no result can break."""
+    bare = "" if source == SOURCE else "from shop.price import take_off\n\n"
+    files = {SOURCE: EMPTY, source: (EMPTY if source == SOURCE else "") + f"\n\n{bare}{check}\n"}
+    return Cheat(name, how, red=proof(SAME, top), green=files, spec={"files_to_create": [source]})
+
+
+EMPTY_TESTS += [
+    insists("code that checks itself while it is loaded", f"assert {CHECKED}"),
+    insists("code that ends the process unless it does something", f"import os\n\n{CHECKED} or os._exit(3)"),
+    insists("a package that checks its code while it is loaded", f"assert {CHECKED}", "shop/__init__.py"),
+    insists(
+        "code that checks itself, imported by the file of the test",
+        f"assert {CHECKED}",
+        top=f"import shop.price\n\n{CONSTANTS}",
     ),
 ]
 

@@ -60,7 +60,8 @@ def test_the_honest_version_is_delivered_without_a_flag(stage: Stage, lane: str)
 def test_a_new_function_with_an_honest_test_is_delivered(stage: Stage, change: Cheat) -> None:
     ended = stage.play(change)
     assert (ended.gate, ended.reasons) == ("", ())
-    assert [change.caught_by in flag.line for flag in ended.flags] == [True] * bool(change.caught_by)
+    assert any(change.caught_by in flag.line for flag in ended.flags) == bool(change.caught_by)
+    assert change.caught_by or ended.flags == ()
 
 
 def test_there_are_many_cheats_in_every_lane_and_few_are_open() -> None:

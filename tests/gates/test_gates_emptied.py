@@ -6,7 +6,7 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.gates.about import change_between
-from agentforge.gates.emptied import EmptiedChange, empty_change
+from agentforge.gates.emptied import EmptiedChange, empty_change, with_values
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
 from tests.rows import every
 
@@ -99,6 +99,40 @@ def test_what_must_not_happen_any_more_is_proved_by_the_base(site: Site) -> None
 def test_beside_new_code_it_is_asked_and_left_to_the_reviewer(site: Site) -> None:
     found = asked(site, {"shop.py": QUIET["shop.py"] + NEW}, {"test_quiet": FAILED})
     assert (len(found.flags), found.reasons) == (1, [])
+
+
+INSISTS = {"shop.py": BASE["shop.py"] + NEW + "\n\nassert check([2, 1]) == [1, 2]\n"}
+
+
+def test_code_that_checks_itself_while_it_is_loaded_speaks_for_no_test(site: Site) -> None:
+    assert asked(site, INSISTS, {"test_unchanged": LACKED}).reasons
+    found = asked(site, INSISTS, {"test_result": LACKED})
+    assert (found.passing, found.flags) == ((), []), "a test that looks is asked as ever"
+
+
+def test_what_could_not_be_run_is_not_measured_and_ruled_on(site: Site) -> None:
+    files = {**WITH_CHECK, "tests/conftest.py": "import shop\n\nassert shop.check([2, 1]) == [1, 2]\n"}
+    found = asked(site, files, {"test_unchanged": LACKED})
+    assert found.reasons == []
+    assert [(flag.ruling, flag.text.partition(":")[0]) for flag in found.flags] == [(True, "not measured")]
+    assert found.to_json()["emptied"] == {
+        "asked": ["tests/test_shop.py::test_unchanged"],
+        "passing": [],
+        "not_measured": dict(found.unmeasured),
+    }
+
+
+def test_what_is_computed_while_code_is_loaded_is_left_to_the_reviewer(site: Site) -> None:
+    rate = {"shop.py": BASE["shop.py"] + NEW + "\n\nRATE = check([3])[0]\n"}
+    reload = "import importlib\n\nimport shop\n\n\ndef test_rate():\n    shop.check([])\n    assert importlib.reload(shop).RATE == 3\n"
+    files = {**rate, "tests/test_shop.py": reload}
+    found = asked(site, files, {"test_rate": LACKED})
+    assert found.proves_nothing
+    tree = site.tree(files)
+    code = change_between(site.runner, site.base, tree).code
+    told = with_values(site.runner, code, tree, found, ())
+    assert (told.reasons, [flag.ruling for flag in told.flags]) == ([], [True])
+    assert "only while code is loaded" in told.flags[0].text
 
 
 def test_a_change_without_functions_is_not_asked(site: Site) -> None:

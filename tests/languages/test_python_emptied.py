@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import importlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,6 +106,20 @@ def test_what_an_emptied_function_gives_back_goes_along_with_everything(*, answe
     )
     assert shop["kept"]() == 5, "what was not named stays"
     assert "1" in shop["net"].__doc__, "and so do its words"
+
+
+def test_functions_do_their_work_while_a_file_of_the_code_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, always in (("left_out_once", False), ("left_out_always", True)):
+        text = emptied(TEXT, "shop.py", ALL, answer=False, always=always)
+        (tmp_path / f"{name}.py").write_text(f"{text}\nassert START == 3\n")
+    shop = importlib.import_module("left_out_once")
+    assert shop.START == 3
+    assert not shop.net(3), "and nothing any more as soon as it is loaded"
+    with pytest.raises(AssertionError):
+        importlib.import_module("left_out_always")
 
 
 @every(

@@ -4,11 +4,15 @@ done to it. A new test that passes all the same says nothing of what the change 
 It is asked twice, with opposite answers to every question (is it true, is it equal, is it less), so that no
 test which looks at a result passes both times. Where a test failed on the base by what old code did, and
 nothing but that code changed, the base was such a wrong version already.
+
+A test has noticed something only if it was run, and failed. So functions do their work while code is loaded,
+or code that checks itself there would speak for a test that says nothing. What could not be run all the same
+is not measured.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agentforge.core.reply import Json
 from agentforge.gates.flags import Flag
@@ -35,11 +39,16 @@ class EmptiedChange:
     reading: tuple[str, ...] = ()
     """Tests that run no function of the change and read a value of it: of what they look at, nothing was
     emptied. They are shown as that."""
+    unmeasured: Mapping[str, str] = field(default_factory=dict)
+    """Tests that could not be run so, each with the reason."""
+    loading: tuple[str, ...] = ()
+    """Those of the passing ones that notice if functions do nothing while code is loaded, too."""
 
     @property
     def proves_nothing(self) -> bool:
         """Whether no test at all has been seen to notice a wrong result."""
-        return bool(self.asked) and self.asked == self.nameless and not self.reading
+        nothing = {*self.nameless} - {*self.loading}
+        return bool(self.asked) and {*self.asked} == nothing and not self.reading
 
     @property
     def reasons(self) -> list[str]:
@@ -54,11 +63,20 @@ class EmptiedChange:
     def flags(self) -> list[Flag]:
         """What is left for the reviewer: a test may be about what must not happen."""
         said = "passes even where the functions of the change do nothing: it may say what they must not do"
-        return [Flag(each, said, ruling=True) for each in self.passing if each not in self.reading]
+        told = {each: said for each in self.passing if each not in self.reading}
+        told |= dict.fromkeys(
+            self.loading, "notices the change only while code is loaded, not when it is used"
+        )
+        told |= {
+            each: f"not measured: whether it notices functions that do nothing could not be seen ({why})"
+            for each, why in self.unmeasured.items()
+        }
+        return [Flag(each, text, ruling=True) for each, text in told.items()]
 
     def to_json(self) -> dict[str, Json]:
         """What goes on record."""
-        return {"emptied": {"asked": [*self.asked], "passing": [*self.passing]}}
+        not_measured: dict[str, Json] = {"not_measured": {**self.unmeasured}} if self.unmeasured else {}
+        return {"emptied": {"asked": [*self.asked], "passing": [*self.passing], **not_measured}}
 
 
 def empty_change(
@@ -68,19 +86,48 @@ def empty_change(
     runs are no evidence of anything else, so they are not among the runner's.
     """
     asked = [identity for identity in ids if _is_open(runner, code, trees, red.get(identity))]
-    passing = asked
+    found = _ask(runner, code, trees[1], asked)
+    nameless = [identity for identity in found.passing if _lacked_a_name(runner, red.get(identity))]
+    return replace(found, nameless=tuple(nameless))
+
+
+def with_values(
+    runner: PristineRunner, code: Code, tree: str, found: EmptiedChange, by_value: Sequence[str]
+) -> EmptiedChange:
+    """The same, with what is known of values: which of the tests that are proved by one name it, and, where
+    that leaves nothing, which tests notice what is computed while code is loaded.
+    """
+    found = replace(found, reading=_naming_values(runner, code, tree, by_value))
+    if not found.proves_nothing:
+        return found
+    again = _ask(runner, code, tree, _naming_values(runner, code, tree, found.passing), always=True)
+    noticing = [each for each in again.asked if each not in (*again.passing, *again.unmeasured)]
+    return replace(found, loading=tuple(noticing))
+
+
+def _ask(
+    runner: PristineRunner, code: Code, tree: str, ids: Sequence[str], *, always: bool = False
+) -> EmptiedChange:
+    """Which of these tests pass with either answer; those that pass with the first are asked again."""
+    passing, unmeasured = [*ids], dict[str, str]()
     for answer in (False, True):
-        tree = _emptied_tree(runner, code, trees[1], answer=answer) if passing else None
-        if tree is None:
-            return EmptiedChange(tuple(asked) if not passing else ())
-        run = replace(runner, runs=[]).run(tree, passing)
-        passing = [each for each in passing if run.status == "ran" and result_of(run, each).outcome in GOOD]
-    miscalled = runner.language.tests.MISCALLED
-    nameless = [identity for identity in passing if _lacked_a_name(red.get(identity), miscalled)]
-    return EmptiedChange(tuple(asked), tuple(passing), tuple(nameless))
+        emptied_tree = _emptied_tree(runner, code, tree, answer=answer, always=always) if passing else None
+        if emptied_tree is None:
+            return EmptiedChange() if passing else EmptiedChange(tuple(ids), unmeasured=unmeasured)
+        run = replace(runner, runs=[]).run(emptied_tree, passing)
+        results = {each: result_of(run, each) for each in passing}
+        unmeasured |= {
+            each: run.reason or result.message
+            for each, result in results.items()
+            if run.status != "ran" or result.phase == "collect"
+        }
+        passing = [
+            each for each, result in results.items() if result.outcome in GOOD and each not in unmeasured
+        ]
+    return EmptiedChange(tuple(ids), tuple(passing), unmeasured=unmeasured)
 
 
-def reading_values(runner: PristineRunner, code: Code, tree: str, ids: Sequence[str]) -> tuple[str, ...]:
+def _naming_values(runner: PristineRunner, code: Code, tree: str, ids: Sequence[str]) -> tuple[str, ...]:
     """Those of these tests in whose file a changed value is named, such as a member of an enumeration. A
     function is none, whatever decorates it.
     """
@@ -116,21 +163,25 @@ def _only_old_functions(runner: PristineRunner, code: Code, trees: tuple[str, st
     return bool(code)
 
 
-def _emptied_tree(runner: PristineRunner, code: Code, tree: str, *, answer: bool) -> str | None:
+def _emptied_tree(runner: PristineRunner, code: Code, tree: str, *, answer: bool, always: bool) -> str | None:
     """The tree with every changed function emptied; None if there is none that can be."""
     git = runner.workspace.git
     modes = {entry.path: entry.mode for entry in git.ls_tree(tree) if entry.path in code}
     entries: dict[str, tuple[str, str] | None] = {}
     for path, changed in code.items():
         text = decode(git.read_blob(tree, path) or b"", path)
-        if changed.functions and (left := emptied(text, path, changed.functions, answer=answer)) is not None:
+        left = emptied(text, path, changed.functions, answer=answer, always=always)
+        if changed.functions and left is not None:
             entries[path] = (modes[path], git.hash_blob(left.encode()))
     return git.overlay_tree(tree, entries) if entries else None
 
 
-def _lacked_a_name(entry: Json, miscalled: frozenset[str]) -> bool:
-    """Whether a test failed on the base for want of something that the change brings."""
+def _lacked_a_name(runner: PristineRunner, entry: Json) -> bool:
+    """Whether a test failed on the base for want of something that the change brings. What was raised in the
+    code itself is what that code did, whatever its name.
+    """
     if not isinstance(entry, dict):
         return False
-    first = str(entry.get("reason", "")).partition(":")[0]
-    return entry.get("phase") == "collect" or first in miscalled
+    first, inside = str(entry.get("reason", "")).partition(":")[0], str(entry.get("raised_in", ""))
+    miscalled = first in runner.language.tests.MISCALLED and (not inside or runner.is_test(inside))
+    return entry.get("phase") == "collect" or miscalled

@@ -3,14 +3,14 @@ weakened.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from agentforge.core.reply import Json
 from agentforge.gates.about import SAME_CODE, TaskChange, change_between, weigh_change
 from agentforge.gates.counterproof import counterproof, in_doubt
 from agentforge.gates.documents import objects, texts
-from agentforge.gates.emptied import empty_change, reading_values
+from agentforge.gates.emptied import empty_change, with_values
 from agentforge.gates.examples import lost_examples
 from agentforge.gates.flags import Flag, flags_of
 from agentforge.gates.frames import asked_for, set_up_otherwise
@@ -179,7 +179,7 @@ def _weighed(
     left = empty_change(runner, change.code, (case.base_tree, case.tree), tests, new)
     proved = about["about"]
     by_value = [each for each in new if isinstance(proved, dict) and proved.get(each) == "a value"]
-    left = replace(left, reading=reading_values(runner, change.code, case.tree, by_value))
+    left = with_values(runner, change.code, case.tree, left, by_value)
     flags: list[Json] = [*objects(about, "flags"), *(flag.to_json() for flag in left.flags)]
     return left.reasons, {**about, **countered.to_json(), **left.to_json(), "flags": flags}
 

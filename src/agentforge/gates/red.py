@@ -251,7 +251,11 @@ def _judge(
             if result.outcome in GOOD and (case.imported or not case.owes_failing):
                 found = replace(test, guard=True)
             reasons += _not_red(found, result, why)
-            proof[identity] = _entry(found, result.outcome, result.phase, why)
+            inside = result.raised_in if result.raised_in != test.path else ""
+            proof[identity] = {
+                **_entry(found, result.outcome, result.phase, why),
+                **({"raised_in": inside} if inside else {}),
+            }
     reasons += _undeclared(run, declared, proof, case.old)
     if case.owes_failing and all(_is_guard(entry) for entry in proof.values()) and not reasons:
         reasons.append(NOTHING_FAILS)

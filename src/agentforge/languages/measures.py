@@ -53,13 +53,16 @@ def mutants(text: str, path: str, lines: Collection[int], *, limit: int, seed: s
     return language.measures.mutants(text, lines, limit=limit, seed=seed) if language else []
 
 
-def emptied(text: str, path: str, functions: Collection[str], *, answer: bool) -> str | None:
-    """A file whose functions of these names do nothing, and give one answer to every question; None where
-    that cannot be written.
+def emptied(
+    text: str, path: str, functions: Collection[str], *, answer: bool, always: bool = False
+) -> str | None:
+    """A file whose functions of these names do nothing once it is loaded, or `always`, and give one answer to
+    every question; None where that cannot be written.
     """
-    language = language_of(path)
-    found = language.measures.emptied(text, functions, answer=answer) if language else None
-    return by_grammar.emptied(text, path, functions, answer=answer) if found is None and language else found
+    if (language := language_of(path)) is None:
+        return None
+    found = language.measures.emptied(text, functions, answer=answer, always=always)
+    return by_grammar.emptied(text, path, functions, answer=answer, always=always) if found is None else found
 
 
 def leftover(path: str) -> re.Pattern[str] | None:

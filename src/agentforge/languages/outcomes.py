@@ -32,6 +32,8 @@ class TestResult:
     file: str = ""
     line: int = 0
     """The last line of the test file on the stack; 0 when unknown."""
+    raised_in: str = ""
+    """The last file of the tree on the stack; empty when unknown."""
 
     def to_json(self) -> dict[str, Json]:
         """The outcome as JSON data."""

@@ -183,9 +183,12 @@ class Measures(Protocol):
         the same.
         """
 
-    def emptied(self, text: str, functions: Collection[str], /, *, answer: bool) -> str | None:
+    def emptied(
+        self, text: str, functions: Collection[str], /, *, answer: bool, always: bool = False
+    ) -> str | None:
         """The file with these functions emptied: what they give back goes along with all that is done to it,
-        and gives this answer to every question. None: by the grammar of the file.
+        and gives this answer to every question. They do their work while code is loaded, unless `always`.
+        None: by the grammar of the file.
         """
 
     def public_names(self, text: str, /) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 """
 
 import difflib
+import json
 from collections import Counter
 from collections.abc import Collection
 
@@ -58,9 +59,11 @@ def changed_code(before: str, after: str, path: str) -> ChangedCode | None:
     return ChangedCode(tuple(sorted(changed | shorter)), frozenset(lines), ())
 
 
-def emptied(text: str, path: str, functions: Collection[str], *, answer: bool) -> str | None:
-    """The file with the bodies of these functions emptied; None where the language says what a function must
-    give back, or that cannot be read.
+def emptied(
+    text: str, path: str, functions: Collection[str], *, answer: bool, always: bool = False
+) -> str | None:
+    """The file with the bodies of these functions emptied, from its end on or `always`; None where the
+    language says what a function must give back, or that cannot be read.
     """
     grammar = grammar_of(path)
     bodies = reader.bodies(text, grammar) if grammar is not None and grammar.empty_body else None
@@ -74,9 +77,14 @@ def emptied(text: str, path: str, functions: Collection[str], *, answer: bool) -
         seen[body.name] += 1
         chosen += [body] if name in functions else []
     written = text.encode()
+    loaded = f"globalThis[Symbol.for({json.dumps(f'loaded: {path}')})]"
     for body in reversed(chosen):
-        written = written[: body.start] + instead + written[body.end :]
-    return written.decode() if chosen else None
+        was = written[body.start : body.end]
+        rest = was if was.startswith(b"{") else b"return (" + was + b");"
+        once_loaded = f"{{ if ({loaded}) ".encode() + instead + b"\n" + rest + b" }"
+        written = written[: body.start] + (instead if always else once_loaded) + written[body.end :]
+    end = "" if always else f"\n;{loaded} = true;\n"
+    return written.decode() + end if chosen else None
 
 
 def _functions(text: str, grammar: Grammar) -> list[tuple[str, int, int]]:

@@ -123,7 +123,9 @@ class PlainMeasures:
         """None are made."""
         return []
 
-    def emptied(self, text: str, functions: Collection[str], /, *, answer: bool) -> str | None:
+    def emptied(
+        self, text: str, functions: Collection[str], /, *, answer: bool, always: bool = False
+    ) -> str | None:
         """Not known here."""
         return None
 

@@ -1,5 +1,9 @@
 """A Python file whose changed functions do nothing any more: what they give back goes along with whatever is
 done to it, and gives one and the same answer to every question.
+
+Code that calls its own functions while it is loaded must still load, or nothing could be asked of it. So they
+do their work until then: while the code that runs is that of a file which the import system executes. Test
+files are none of these, because pytest executes them itself.
 """
 
 import ast
@@ -11,6 +15,18 @@ from agentforge.languages.python.symbols import Function, parse
 
 _NAME = "_left_out"
 _STANDS_IN = """\
+def {name}_loading():
+    import sys
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "<module>" and not code.co_filename.startswith("<"):
+            outer = frame.f_back
+            return outer is not None and outer.f_code.co_filename.startswith("<frozen importlib")
+        frame = frame.f_back
+    return False
+
+
 class {name}_type:
     def _same(self, *_args, **_named):
         return self
@@ -67,14 +83,17 @@ _ONE_YIELD = frozenset({"contextmanager", "asynccontextmanager", "fixture"})
 """Decorators of generators that yield exactly once."""
 
 
-def emptied(text: str, functions: Collection[str], *, answer: bool) -> str | None:
+def emptied(text: str, functions: Collection[str], *, answer: bool, always: bool = False) -> str | None:
     """The file with these functions emptied; None where it does not parse or has none of them."""
     tree = parse(text)
     if tree is None:
         return None
     found = [node for name, node in _named(tree.body, "", set()) if name in functions]
     for node in found:
-        node.body = [*_words(node), *_instead(node, answer=answer)]
+        instead = _instead(node, answer=answer)
+        words_first = _words(node)
+        rest = [] if always else node.body[len(words_first) :]
+        node.body = [*words_first, *(instead if always else [_once_loaded(instead)]), *rest]
     if not found:
         return None
     at = _first_line(tree)
@@ -104,6 +123,12 @@ def _named(body: list[ast.stmt], outer: str, seen: set[str]) -> Iterator[tuple[s
 def _words(node: Function) -> list[ast.stmt]:
     """What it says of itself stays: examples in it are tests, too."""
     return node.body[:1] if ast.get_docstring(node) is not None else []
+
+
+def _once_loaded(instead: list[ast.stmt]) -> ast.stmt:
+    """What is done in the place of a function, unless code is being loaded."""
+    loaded = ast.parse(f"not {_NAME}_loading()", mode="eval").body
+    return ast.If(loaded, [*instead, ast.Return()], [])
 
 
 def _instead(node: Function, *, answer: bool) -> list[ast.stmt]:

@@ -101,6 +101,7 @@ LATER = (
     "warnings",
 )
 KEPT = frozenset(name.partition(".")[0] for name in (*LATER, "pytest", "_pytest", "hashlib", "json"))
+NOTHING_RAISED = {"exception": "", "message": "", "file": "", "line": 0, "raised_in": ""}
 BEGAN = time.monotonic()
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 
@@ -236,9 +237,7 @@ class Recorder:
         """A file that could not be imported, or that skips itself."""
         if report.passed:
             return
-        path, facts = self._collect_failures.pop(
-            report.nodeid, (report.nodeid, {"exception": "", "message": "", "file": "", "line": 0})
-        )
+        path, facts = self._collect_failures.pop(report.nodeid, (report.nodeid, dict(NOTHING_RAISED)))
         kind = "collect_error" if report.failed else "collect_skip"
         self._add(kind, path=path, text=str(report.longrepr)[-TEXT_LIMIT:], **facts)
 
@@ -379,7 +378,7 @@ class Recorder:
             "outcome": report.outcome,
             "xfail": hasattr(report, "wasxfail"),
             "raised": facts is not None,
-            **(facts or {"exception": "", "message": longrepr_line(report), "file": "", "line": 0}),
+            **(facts or {**NOTHING_RAISED, "message": longrepr_line(report)}),
         }
         if report.nodeid in self._canaries:
             name = canaries.canary_name(report.nodeid)
@@ -454,7 +453,7 @@ class Recorder:
         text = excinfo.exconly()
         head, colon, tail = text.partition(": ")
         message = tail if colon and head.split(".")[-1] == excinfo.typename else text
-        file, line = where(excinfo.tb, path, self._root)
+        file, line, raised_in = where(excinfo.tb, path, self._root)
         message, line = example_facts(excinfo.value) or (message, line)
         file = file or (path if line else "")
         return {
@@ -462,6 +461,7 @@ class Recorder:
             "message": one_line(message),
             "file": self._relative(file) if file else "",
             "line": line,
+            "raised_in": self._relative(raised_in) if raised_in else "",
         }
 
 
@@ -547,17 +547,20 @@ def conftests(folder: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def where(trace: Any, path: str, root: str) -> tuple[str, int]:
-    """The last line of the test file that was on the stack; else the last line inside the tree."""
-    in_test, in_tree = ("", 0), ("", 0)
+def where(trace: Any, path: str, root: str) -> tuple[str, int, str]:
+    """The last line of the test file that was on the stack, else the last line inside the tree; and the file
+    of the tree that was the last one.
+    """
+    in_test, in_tree, last = ("", 0), ("", 0), ""
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if file == path:
             in_test = (file, trace.tb_lineno)
         elif file.startswith(root + os.sep):
             in_tree = (file, trace.tb_lineno)
+        last = file if file in (in_test[0], in_tree[0]) else last
         trace = trace.tb_next
-    return in_test if in_test[1] else in_tree
+    return (*(in_test if in_test[1] else in_tree), last)
 
 
 def example_facts(error: Any) -> tuple[str, int] | None:

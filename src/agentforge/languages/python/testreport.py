@@ -217,6 +217,7 @@ def take_collection(report: Report, record: Mapping[str, Any]) -> None:
         record["message"],
         record["file"],
         record["line"],
+        record["raised_in"],
     )
     if failed:
         report.collect_errors[record["path"]] = record["text"]
@@ -232,7 +233,14 @@ def take_test(report: Report, record: Mapping[str, Any]) -> None:
     if record["raised"] and record["outcome"] == "passed":
         message = f"a hook reported it as passed, but it raised: {message}"
     result = TestResult(
-        record["id"], outcome, when, record["exception"], message, record["file"], record["line"]
+        record["id"],
+        outcome,
+        when,
+        record["exception"],
+        message,
+        record["file"],
+        record["line"],
+        record["raised_in"],
     )
     known = report.results.get(result.id)
     if known is None or SEVERITY.index(outcome) > SEVERITY.index(known.outcome):
