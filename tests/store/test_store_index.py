@@ -91,6 +91,19 @@ def test_tasks_of_every_known_repository_are_listed_and_gone_ones_are_not(
         assert [row.task_id for row in index.rows()] == ["task-2"]
 
 
+def test_a_repository_on_a_disk_that_is_away_is_not_forgotten(
+    repo: Path, database: Path, add: Callable[[str], Journal]
+) -> None:
+    add("task-1")
+    with Index(database, pytest.fail) as index:
+        index.rows(repo)
+        away = repo.rename(repo.with_name("away"))
+        assert (index.rows(), index.absent("task-1"), index.absent("task-2")) == ([], [str(repo)], [])
+        away.rename(repo)
+        assert [row.task_id for row in index.rows()] == ["task-1"]
+        assert index.absent("task-1") == []
+
+
 def test_an_index_of_another_version_forgets_no_repository(
     repo: Path, database: Path, add: Callable[[str], Journal]
 ) -> None:

@@ -201,6 +201,8 @@ def test_a_repository_that_is_gone_is_named_and_its_tasks_come_back_with_it(
     put_task(top)
     assert visitor.get("/api/tasks")["total"] == 1
     moved = top.rename(top.with_name("moved"))
+    time.sleep(0.3)  # until the list is read anew
+    assert visitor.get("/api/tasks")["total"] == 0
     for came in (
         visitor.ask("GET", f"/api/tasks/{TASK}"),
         visitor.ask("GET", f"/api/tasks/{TASK}/audit"),

@@ -157,7 +157,7 @@ def test_the_time_of_each_shape_grows_with_length_only(unit: str) -> None:
         return time.process_time() - started
 
     small = min(cost(4000) for _ in range(2))
-    assert cost(40_000) < 60 * small + 0.05, unit
+    assert min(cost(40_000) for _ in range(3)) < 60 * small + 0.05, unit
 
 
 def test_a_hundred_keys_cost_no_more_than_their_length() -> None:

@@ -5,7 +5,13 @@ Every surface shows the same documents: `task_summary`, `phase_detail` and `step
 `app/details.py`, with the field names of the dashboard.
 """
 
-from agentforge.app.task_rows import lacks_driver, list_all_tasks, summaries_of, task_summary
+from agentforge.app.task_rows import (
+    absent_repositories,
+    lacks_driver,
+    list_all_tasks,
+    summaries_of,
+    task_summary,
+)
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
 from agentforge.store.layout import TaskFiles
@@ -15,6 +21,7 @@ from agentforge.store.task.summary import Summary, changed_files, summary_of, ti
 from agentforge.store.user.repositories import names_by_path
 
 __all__ = [
+    "absent_repositories",
     "engine_name",
     "is_stopped",
     "list_all_tasks",

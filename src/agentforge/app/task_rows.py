@@ -47,6 +47,12 @@ def list_all_tasks(
         return index.rows(also=[*also, *(place(each) for each in _registered(home))])
 
 
+def absent_repositories(home: Home, task_id: str) -> list[str]:
+    """The repositories of tasks of this name that were seen once and are not there now."""
+    with Index(home.index, lambda _: None) as index:
+        return index.absent(task_id)
+
+
 def summaries_of(home: Home, rows: Iterable[TaskRow], clock: Clock = utc_now) -> list[Summary]:
     """Tasks as every surface shows them, at this moment, each with the name that its repository has here."""
     names = names_by_path(home)

@@ -83,7 +83,8 @@ class Index(SqliteFile):
 
     def rows(self, repo: Path | None = None, also: Iterable[Path] = ()) -> list[TaskRow]:
         """The tasks of a checkout, or of every checkout that is known and of those in `also`, newest first.
-        Each row is as fresh as its journal.
+        Each row is as fresh as its journal. A checkout that is not there is left out, and not forgotten: its
+        disk may come back.
         """
         known = {(row.repo, row.task_id): row for row in self._load()}
         repos = {row.repo for row in known.values()} | {*map(str, also)} if repo is None else {str(repo)}
@@ -98,9 +99,15 @@ class Index(SqliteFile):
                 else:
                     found.append(row)
         changed = _read(stale)
-        self._save(changed, [row for row in known.values() if row.repo in repos])
+        gone = [row for row in known.values() if row.repo in repos]
+        there = {name for name in {row.repo for row in gone} if Path(name).is_dir()}
+        self._save(changed, [row for row in gone if row.repo in there])
         found += changed
         return sorted(found, key=lambda row: (row.updated, row.task_id), reverse=True)
+
+    def absent(self, task_id: str) -> list[str]:
+        """The checkouts of tasks of this name that are not there now."""
+        return [row.repo for row in self._load() if row.task_id == task_id and not Path(row.repo).is_dir()]
 
     def _load(self) -> list[TaskRow]:
         return self._try(lambda database: [TaskRow(*values) for values in database.execute(_SELECT)]) or []

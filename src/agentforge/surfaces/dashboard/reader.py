@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentforge.app.steps import Step, steps_of
-from agentforge.app.task_list import list_all_tasks, summaries_of
+from agentforge.app.task_list import absent_repositories, list_all_tasks, summaries_of
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
 from agentforge.store.layout import Home, ProjectFiles
@@ -71,6 +71,7 @@ class TaskReader:
     def find(self, task_id: str, repo: str | None) -> Key:
         """The one task that a name means; of a name that several repositories use, the one of `repo`."""
         found = [row.repo for row in self.rows() if row.task_id == task_id and repo in (None, row.repo)]
+        found = found or absent_repositories(self.home, task_id)
         if not found:
             raise NoSuchTask(f"No task here is called {task_id!r}.", "`agentforge status --all` lists them.")
         if len(found) > 1:
