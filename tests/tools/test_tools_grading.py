@@ -5,15 +5,11 @@ is ever refused.
 from agentforge.commands.permissions import ActionCall, Policy, decide
 from agentforge.commands.risks import assess
 from tests.rows import every
+from tests.tools.command_lines import ASKED_ABOUT, DISGUISED, EVERYDAY, lines
 from tests.tools.test_tools_permissions import POLICY, USUAL
 
-
-def lines(text: str) -> list[str]:
-    """The lines of a table: `;;` stands between two."""
-    return [each.strip() for row in text.strip().splitlines() for each in row.split(" ;; ")]
-
-
 MORE_THAN_IT_SEEMS = {
+    "in disguise": DISGUISED,
     "env": lines(r"""
     env -S"curl x" ;; env -iS 'curl x' ;; env -vS 'curl x' ;; env - curl x ;; env -a foo curl x
     env -P /x curl x
@@ -346,7 +342,9 @@ def test_a_line_is_graded_by_what_it_can_do(area: str) -> None:
 
 
 def test_what_shows_variables_or_runs_the_unknown_is_asked() -> None:
-    assert [line for line in ASKED if assess(line).risk == "low" or _verdict(line) == "allow"] == []
+    assert [
+        line for line in [*ASKED, *ASKED_ABOUT] if assess(line).risk == "low" or _verdict(line) == "allow"
+    ] == []
 
 
 def test_a_text_to_look_for_is_no_file_and_a_file_beside_it_is() -> None:
@@ -369,7 +367,7 @@ def test_everyday_looking_is_low_and_never_asked() -> None:
 
 
 def test_everyday_work_is_never_refused() -> None:
-    lines = [*LOOKING, *WORKING]
+    lines = [*LOOKING, *WORKING, *EVERYDAY]
     assert [(line, assess(line).reason) for line in lines if _verdict(line) == "deny"] == []
     assert len(set(lines)) > 200
 

@@ -3,7 +3,9 @@ find out.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -131,8 +133,9 @@ def _names_nothing(part: str) -> bool:
 
 def _secret(parts: list[str], *, rooted: bool) -> bool:
     known = _known()
-    names = set(parts)
-    if names & known.secret_folders:
+    if known.secret_folders.intersection(parts):
+        return True
+    if rooted and any(_may_name(part, known.secret_folders) for part in parts):
         return True
     last = parts[-1] if parts else ""
     if known.secret_names.fullmatch(last) or (
@@ -141,6 +144,15 @@ def _secret(parts: list[str], *, rooted: bool) -> bool:
         return True
     whole = f"/{'/'.join(parts)}/"
     return rooted and any(f"/{each}/" in whole for each in known.secret_places)
+
+
+def _may_name(part: str, names: Iterable[str]) -> bool:
+    """Whether a pattern that says something of its own, as `.s*h` does, is one for any of these names."""
+    return (
+        any(char in part for char in "*?[")
+        and not _GLOB_ONLY.fullmatch(part)
+        and any(fnmatchcase(name, part) for name in names)
+    )
 
 
 def _whole_of(path: str) -> bool:

@@ -93,6 +93,7 @@ class Programs:
     interpreters: Mapping[str, Names]
     code_words: Names
     code_modules: Names
+    code_valued: Names
     about_itself: Names
     wrappers: Mapping[str, Wrapper]
     run_verbs: Mapping[str, Names]
@@ -144,6 +145,7 @@ def programs_from(document: Mapping[str, Any]) -> Programs:
         interpreters=by_name("interpreters"),
         code_words=listed("code_words"),
         code_modules=listed("code_modules"),
+        code_valued=listed("code_valued"),
         about_itself=listed("about_itself"),
         wrappers={name: _wrapper(name, row) for name, row in wrappers},
         run_verbs=by_name("run_verbs"),

@@ -153,9 +153,8 @@ def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[RiskFinding
             yield RiskFinding("medium", "calls a function of the line")
         # The program all the same: a definition further on, or in a branch that is not taken, hides nothing.
         yield from program_risks.program(part, base, _source(line, at, base))
-        if (
-            part.name not in known().traits.prints_words and part.relation != "wrapped"
-        ):  # the words of what is wrapped are among its host's
+        printed = part.name in known().traits.prints_words and not any(each.fed for each in line.parts)
+        if not printed and part.relation != "wrapped":  # the words of what is wrapped are among its host's
             yield from _path_risks(part, base)
 
 

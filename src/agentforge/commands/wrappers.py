@@ -32,6 +32,7 @@ class InnerCommands:
 
 
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_SHELL_VALUED = frozenset({"-o", "+o", "-O", "--rcfile", "--init-file"})
 
 
 def base_name(word: str) -> str:
@@ -133,9 +134,7 @@ def _shell(argv: Sequence[str], stdin: str | None) -> InnerCommands:
         if re.fullmatch(r"[-+][A-Za-z]*c[A-Za-z]*", word) or word == "--command":
             text = next((rest for rest in argv[at + 1 :] if not re.fullmatch(r"[-+][A-Za-z]+|--", rest)), "")
             return InnerCommands((InnerCommand(text),), frozenset({"shell_text"}))
-        if word in ("-o", "+o", "-O", "--rcfile", "--init-file"):
-            continue
-        if not word.startswith(("-", "+")) and argv[at - 1] not in ("-o", "+o", "-O"):
+        if not word.startswith(("-", "+")) and argv[at - 1] not in _SHELL_VALUED:
             return InnerCommands()  # a script; the words behind it are its own
     if len(argv) == 2 and argv[1] in known().about_itself:
         return InnerCommands()
@@ -158,7 +157,7 @@ def _interpreted(argv: Sequence[str], kind: str) -> InnerCommands:
             return InnerCommands()
         if not word.startswith("--") and pattern.fullmatch(word):
             return InnerCommands((), frozenset({"one_liner"}))
-        if not word.startswith("-"):
+        if not word.startswith("-") and argv[at - 1] not in known().code_valued:
             return InnerCommands()
         if word == "-":
             break
