@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from agentforge.context.hidden import visible
 from agentforge.context.injections import EXCERPT_CHARS, MAX_FINDINGS, find
+from tests.context.sentences import ORDERS, PLAIN_SENTENCES
 from tests.depth import SOAK, telling
 from tests.rows import every
 
@@ -181,12 +182,12 @@ HONEST = [
 ]
 
 
-@every("text", ADDRESSED)
+@every("text", [*ADDRESSED, *ORDERS])
 def test_text_that_speaks_to_an_assistant_and_orders_it_is_flagged(text: str) -> None:
     assert find(f"Some words before.\n{text}\nand after"), text
 
 
-@every("text", HONEST)
+@every("text", [*HONEST, *PLAIN_SENTENCES])
 def test_honest_documents_about_agents_and_models_are_not_flagged(text: str) -> None:
     assert find(f"Some words before.\n{text}\nand after") == ()
 
