@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from websockets.sync.client import ClientConnection, connect
-from websockets.typing import Origin
+from websockets.typing import Origin, Subprotocol
 
 from agentforge.store.layout import Home
 from agentforge.store.site import home_path
@@ -36,7 +36,7 @@ class Visitor:
     """Somebody with a link."""
 
     link: str
-    cookie: str = ""
+    key: str = ""
     extra: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -48,20 +48,25 @@ class Visitor:
         return f"http://{self.address}"
 
     def enter(self) -> "Visitor":
-        """Opens the link and keeps the cookie."""
+        """Opens the link, and keeps its key as the page does."""
         parts = urlsplit(self.link)
-        came = self.ask("GET", f"{parts.path}?{parts.query}")
-        assert came.status == 303, came
-        self.cookie = came.headers["set-cookie"].partition(";")[0]
+        came = self.ask("GET", parts.path)
+        assert (came.status, "set-cookie" in came.headers) == (200, False), came
+        self.key = parts.fragment.removeprefix("key=")
         return self
+
+    @property
+    def protocols(self) -> list[str]:
+        """What a page of this server names when it opens a socket."""
+        return ["agentforge", *([f"key.{self.key}"] if self.key else [])]
 
     def ask(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
         """One request, with the headers that a page of this server would send unless they are given."""
         sent = {"Host": self.address, **self.extra}
-        if self.cookie:
-            sent["Cookie"] = self.cookie
+        if self.key:
+            sent["Authorization"] = f"Bearer {self.key}"
         if method not in ("GET", "HEAD"):
             sent |= {"Origin": self.origin, "Content-Type": "application/json"}
         sent |= headers or {}
@@ -97,11 +102,12 @@ class Visitor:
         self, path: str, headers: Mapping[str, str] | None = None, max_size: int = 1 << 20
     ) -> Iterator[ClientConnection]:
         """A socket, as a page of this server would open it unless other headers are given."""
-        more = {"Cookie": self.cookie, "Origin": self.origin, **(headers or {})}
+        more = {"Origin": self.origin, **(headers or {})}
         origin = more.pop("Origin")
         with connect(
             f"ws://{self.address}{path}",
             origin=Origin(origin) if origin else None,
+            subprotocols=[Subprotocol(each) for each in self.protocols],
             additional_headers={name: value for name, value in more.items() if value},
             compression=None,
             max_size=max_size,

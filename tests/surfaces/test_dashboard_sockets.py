@@ -233,7 +233,7 @@ def _listen_and_never_read(slow: socket.socket, visitor: Visitor) -> None:
         "GET /ws/updates HTTP/1.1",
         f"Host: {visitor.address}",
         f"Origin: {visitor.origin}",
-        f"Cookie: {visitor.cookie}",
+        f"Sec-WebSocket-Protocol: {', '.join(visitor.protocols)}",
         "Upgrade: websocket",
         "Connection: Upgrade",
         "Sec-WebSocket-Version: 13",

@@ -122,7 +122,8 @@ def test_a_task_lives_its_whole_life_on_the_page(person: Person, browser: Browse
         page.set_default_timeout(SOON)
         expect.set_options(timeout=SOON)
         page.goto(link)
-        assert "token" not in page.url
+        assert "key" not in page.url
+        assert page.context.cookies() == []
         expect(page.get_by_role("heading", name="No tasks yet")).to_be_visible()
         start(page, person)
         question(page, seen, checker)

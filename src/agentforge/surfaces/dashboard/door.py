@@ -3,7 +3,8 @@ before anything is read.
 
 A page of another site can make a browser send requests here, and a name of its own can be made to mean this
 machine. So the host must be a name of the loopback, whoever acts or listens must come from our own page, and
-nothing is told without the cookie, which no other site can make the browser send.
+nothing is told without the key. The page keeps it where only pages of this very host and port can read, and
+says it with each request. There is no cookie: browsers send those to every port of a machine.
 """
 
 import hashlib
@@ -11,10 +12,9 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
@@ -28,7 +28,8 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BYTES = 1_000_000
 """The largest body that is read: a request, an answer, comments on a version."""
-ENTRANCE = "/enter"
+PROTOCOL = "agentforge"
+"""What sockets speak. Beside it a page names its key, as `key.KEY`: it can say nothing else there."""
 _LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
 _SAFE = frozenset({"GET", "HEAD"})
 _POLICY = (
@@ -49,30 +50,33 @@ _HEADERS = (
 )
 
 
-class Keys:
-    """What opens the door: the word in the link, and the cookie. Both follow from a key in the user's
-    directory, so that a tab stays at home when the server is started again.
+class DoorKey:
+    """What opens the door: the word in the link. It follows from a secret in the user's directory, so that a
+    tab stays at home when the server is started again.
     """
 
-    def __init__(self, key: bytes, port: int) -> None:
-        self.word = hmac.new(key, f"link {port}".encode(), hashlib.sha256).hexdigest()[:40]
-        self.cookie = hmac.new(key, f"cookie {port}".encode(), hashlib.sha256).hexdigest()
-        self.name = f"agentforge_{port}"
-        """Browsers keep cookies by host and not by port: another of our servers must not take it away."""
+    def __init__(self, secret: bytes, port: int) -> None:
+        self.word = hmac.new(secret, f"link {port}".encode(), hashlib.sha256).hexdigest()[:40]
 
     @classmethod
-    def of(cls, home: Home, port: int) -> "Keys":
-        """The keys of this user, made at the first time."""
-        return cls(_key(home.path / "dashboard.key"), port)
+    def of(cls, home: Home, port: int) -> "DoorKey":
+        """The key of this user, made at the first time."""
+        return cls(_secret(home.path / "dashboard.key"), port)
 
-    def opens(self, header: str) -> bool:
-        """Whether a `Cookie` header holds ours, whatever other servers of this machine have put beside it."""
-        ours = f"{self.name}={self.cookie}".encode()
-        return any(hmac.compare_digest(each.strip().encode(), ours) for each in header.split(";"))
+    def opens(self, headers: Mapping[str, str], *, socket: bool) -> bool:
+        """Whether it was said: in a header that no browser adds itself, or among a socket's protocols."""
+        if socket:
+            said = [each.strip() for each in headers.get("sec-websocket-protocol", "").split(",")]
+            return PROTOCOL in said and any(self._is(each.removeprefix("key.")) for each in said)
+        kind, _, word = headers.get("authorization", "").partition(" ")
+        return kind.lower() == "bearer" and self._is(word.strip())
+
+    def _is(self, word: str) -> bool:
+        return hmac.compare_digest(word.encode(), self.word.encode())
 
 
-def _key(path: Path) -> bytes:
-    """The key of this user. One that others could read is one that they may have: there is a new one."""
+def _secret(path: Path) -> bytes:
+    """The secret of this user. One that others could read is one that they may have: there is a new one."""
     with locked(path):
         try:
             known = read_own(path)
@@ -91,8 +95,8 @@ def _key(path: Path) -> bytes:
 class Door:
     """An ASGI application around another one."""
 
-    def __init__(self, inner: Application, keys: Keys) -> None:
-        self._inner, self._keys = inner, keys
+    def __init__(self, inner: Application, key: DoorKey) -> None:
+        self._inner, self._key = inner, key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets a request through, or answers it here."""
@@ -108,13 +112,11 @@ class Door:
                 await receive()
                 await send({"type": "websocket.close", "code": 1008})
                 return
-            await self._inner(scope, receive, send)
+            await self._inner(scope, receive, _in_our_protocol(send))
             return
         send = _with_headers(send)
         if refused is not None:
             await _tell(send, *refused)
-        elif scope["path"] == ENTRANCE:
-            await self._enter(scope, send)
         else:
             await self._inner(scope, _bounded(receive), send)
 
@@ -122,8 +124,8 @@ class Door:
         """The status and the sentence of a refusal; None for whoever may go on."""
         if not _LOCAL.fullmatch(headers.get("host", "")):
             return 421, "This server answers only to a name of this machine, such as 127.0.0.1."
-        if scope["path"] == ENTRANCE or (scope["type"] == "http" and not scope["path"].startswith("/api")):
-            return None  # the page itself holds nothing; without a cookie it says how to come in
+        if scope["type"] == "http" and not scope["path"].startswith("/api"):
+            return None  # the page itself holds nothing; without the key it says how to come in
         socket = scope["type"] == "websocket"
         acts = socket or scope["method"] not in _SAFE
         origin = headers.get("origin")
@@ -132,19 +134,9 @@ class Door:
             return 403, "Only the page of this server may do that."
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return 403, "Only the page of this server may ask."
-        if not self._keys.opens(headers.get("cookie", "")):
+        if not self._key.opens(headers, socket=socket):
             return 401, "Open the link that `agentforge dashboard` printed."
         return _body_refusal(headers) if acts and not socket else None
-
-    async def _enter(self, scope: Scope, send: Send) -> None:
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if not hmac.compare_digest(given.encode(), self._keys.word.encode()):
-            await _tell(send, 403, "This link is not the one that `agentforge dashboard` printed.")
-            return
-        cookie = f"{self._keys.name}={self._keys.cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000"
-        headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
 
 
 def _same(origin: str, host: str) -> bool:
@@ -175,6 +167,17 @@ def _bounded(receive: Receive) -> Receive:
         return message
 
     return counted
+
+
+def _in_our_protocol(send: Send) -> Send:
+    """A browser hangs up on a server that takes none of the protocols it named."""
+
+    async def decorated(message: Message) -> None:
+        if message["type"] == "websocket.accept":
+            message["subprotocol"] = PROTOCOL
+        await send(message)
+
+    return decorated
 
 
 def _with_headers(send: Send) -> Send:

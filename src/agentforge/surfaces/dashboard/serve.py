@@ -12,8 +12,8 @@ from fastapi import FastAPI
 from agentforge import __version__
 from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
-from agentforge.surfaces.dashboard import act_routes, read_routes, sockets
-from agentforge.surfaces.dashboard.door import ENTRANCE, Door, Keys
+from agentforge.surfaces.dashboard import act_routes, connections, read_routes, sockets
+from agentforge.surfaces.dashboard.door import Door, DoorKey
 from agentforge.surfaces.dashboard.page import page_routes
 from agentforge.surfaces.dashboard.reader import TaskReader
 from agentforge.surfaces.dashboard.replies import tell_errors
@@ -21,7 +21,6 @@ from agentforge.surfaces.dashboard.watcher import TaskWatcher
 from agentforge.system.files import make_own_directory
 
 HOST = "127.0.0.1"
-_MOST_CONNECTIONS = 400
 _MOST_SAID = 65_536
 """Bytes of one message of a listener, and of the headers of a request."""
 
@@ -72,17 +71,17 @@ def open_dashboard(home: Home, here: Path, port: int) -> Dashboard:
     make_own_directory(home.path)
     listening = _bound(port)
     number = listening.getsockname()[1]
-    keys = Keys.of(home, number)
+    key = DoorKey.of(home, number)
     config = uvicorn.Config(
-        Door(make_app(home, here), keys),
-        http="h11",
+        Door(make_app(home, here), key),
+        http=connections.PatientProtocol,
         ws="websockets-sansio",
         log_config=None,
         log_level="critical",  # requests hold names and words that belong in no log
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
+        limit_concurrency=connections.MOST_CONNECTIONS,
         ws_max_size=_MOST_SAID,
         ws_max_queue=8,
         ws_per_message_deflate=False,
@@ -90,7 +89,7 @@ def open_dashboard(home: Home, here: Path, port: int) -> Dashboard:
         timeout_graceful_shutdown=1,
         lifespan="on",
     )
-    return Dashboard(uvicorn.Server(config), listening, f"http://{HOST}:{number}{ENTRANCE}?token={keys.word}")
+    return Dashboard(uvicorn.Server(config), listening, f"http://{HOST}:{number}/#key={key.word}")
 
 
 def _bound(port: int) -> socket.socket:

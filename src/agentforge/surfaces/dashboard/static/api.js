@@ -22,14 +22,40 @@ async function read(response) {
   throw new Refused(response.status, told || { message: `The server answered ${response.status}.` });
 }
 
-export const get = (path) => fetch(path, { headers: { Accept: "application/json" } }).then(read);
+// The key of the link, kept where only pages of this host and port can read. It leaves the address at once.
+let key = "";
+export function takeKey() {
+  const given = /^#key=([0-9a-f]+)$/.exec(location.hash);
+  if (given) history.replaceState(null, "", location.pathname);
+  try {
+    if (given) localStorage.setItem("key", given[1]);
+    key = localStorage.getItem("key") || "";
+  } catch {
+    key = given ? given[1] : key; // a browser that keeps nothing: for as long as this tab is open
+  }
+  return Boolean(given);
+}
+takeKey();
+
+const ask = (path, more = {}, headers = {}) =>
+  fetch(path, { ...more, credentials: "omit", headers: { Accept: "application/json", Authorization: `Bearer ${key}`, ...headers } });
+
+export const get = (path) => ask(path).then(read);
 
 export const post = (path, body = {}) =>
-  fetch(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", Accept: "application/json" },
-    body: JSON.stringify(body),
-  }).then(read);
+  ask(path, { method: "POST", body: JSON.stringify(body) }, { "Content-Type": "application/json" }).then(read);
+
+// A document for the person to keep: a link alone could not say the key.
+export async function save(path, name) {
+  const response = await ask(path, {}, { Accept: "*/*" });
+  if (!response.ok) return read(response);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  return undefined;
+}
 
 export const taskPath = (task, rest = "") =>
   `/api/tasks/${encodeURIComponent(task.id)}${rest}` + (task.repo ? `?repo=${encodeURIComponent(task.repo)}` : "");
@@ -69,7 +95,7 @@ export function useNews(path, start, hear) {
       const url = new URL(path, location.href);
       url.protocol = "ws:";
       if (since.current) url.searchParams.set("since", String(since.current));
-      socket = new WebSocket(url);
+      socket = new WebSocket(url, ["agentforge", `key.${key}`]);
       socket.onopen = () => {
         pause = 500;
         setLive(true);

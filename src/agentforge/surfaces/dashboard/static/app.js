@@ -1,7 +1,7 @@
 // The page: a frame, and what the address names.
 
 import { html, render, useCallback, useEffect, useState } from "./vendor/htm-preact.js";
-import { get } from "./api.js";
+import { get, takeKey } from "./api.js";
 import { AllTasks, Board } from "./board.js";
 import { Phase, Step } from "./deep.js";
 import { Evidence } from "./evidence.js";
@@ -25,6 +25,7 @@ function useAddress() {
   const [address, setAddress] = useState(readAddress());
   useEffect(() => {
     const changed = () => {
+      if (takeKey()) location.reload();
       setAddress(readAddress());
       window.scrollTo(0, 0);
     };

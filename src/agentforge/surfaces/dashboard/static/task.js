@@ -1,7 +1,7 @@
 // One task: how far it is, what blocks it, what it changed, what it did, and what it cost.
 
 import { html, useEffect, useState } from "./vendor/htm-preact.js";
-import { post, taskPath, useData, useNews, useSoon } from "./api.js";
+import { post, save, taskPath, useData, useNews, useSoon } from "./api.js";
 import { Tests } from "./board.js";
 import { Diff } from "./diff.js";
 import { Badge, Card, Command, Confirm, Facts, Progress, Strip, Trouble, Waiting, useAction, useNow } from "./parts.js";
@@ -220,10 +220,13 @@ function Deeds({ task, data, onDone }) {
   const [reason, setReason] = useState("");
   const over = ["completed", "failed", "aborted"].includes(data.status.state);
   const can = data.continuation && data.continuation.can_extend && data.status.state === "completed";
-  const audit = (kind) => `${taskPath(task, "/audit")}${task.repo ? "&" : "?"}kind=${kind}`;
+  const audit = (kind, label) => {
+    const path = `${taskPath(task, "/audit")}${task.repo ? "&" : "?"}kind=${kind}`;
+    return html`<button disabled=${action.busy} onClick=${() => action.run(() => save(path, `audit-${data.task_id}.${kind}`))}>${label}</button>`;
+  };
   return html`
     <${Card} id="deeds" title="Record and actions">
-      <p>Audit: <a href=${audit("html")} download>HTML</a>, <a href=${audit("md")} download>Markdown</a>, <a href=${audit("json")} download>JSON</a></p>
+      <p class="buttons">Audit: ${audit("html", "HTML")}${audit("md", "Markdown")}${audit("json", "JSON")}</p>
       <p class="quiet">In a terminal:</p>
       <ul class="commands">
         <li><${Command} text=${`agentforge status ${data.task_id} --detail`} /></li>
