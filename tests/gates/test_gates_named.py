@@ -166,6 +166,18 @@ def test_delicate_places_are_known_by_their_path_what_they_use_and_what_changed(
     assert found == ({path: why} if why else {})
 
 
+def test_words_for_people_in_a_delicate_place_need_no_reading_for_security(site: Site) -> None:
+    old = "import subprocess\n\n\ndef run(line):\n    return subprocess.run(line)\n"
+    before = site.tree({"run.py": old})
+    told = old.replace("(line):\n", '(line):\n    """Runs one line."""\n')
+    other = old.replace("run(line)\n", "run(line, shell=True)\n")
+    found = [
+        delicate_paths(site.git, before, site.tree({"run.py": text}), site.runner.is_test)
+        for text in (told, other)
+    ]
+    assert found == [{}, {"run.py": "it uses subprocess"}]
+
+
 # ------------------------------------------------------------------ words
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from agentforge.catalog.policies import read_policy, section
 from agentforge.languages.documents.outline import is_document
 from agentforge.languages.imports import imported_names
+from agentforge.languages.measures import same_code
 from agentforge.system.git.repository import Git
 
 _WORD = re.compile(r"[a-z]+")
@@ -22,6 +23,8 @@ def delicate_paths(git: Git, base_tree: str, tree: str, is_test: Callable[[str],
         if is_test(path) or is_document(path):
             continue
         texts = [(git.read_blob(side, path) or b"").decode("utf-8", "replace") for side in (base_tree, tree)]
+        if all(texts) and same_code(*texts, path):
+            continue  # words for people
         why = _by_name(path) or _by_imports(path, texts) or _by_calls(git.diff_patch(base_tree, tree, [path]))
         if why:
             found[path] = why
