@@ -22,13 +22,21 @@ def delicate_paths(git: Git, base_tree: str, tree: str, is_test: Callable[[str],
         path = change.path
         if is_test(path) or is_document(path):
             continue
-        texts = [(git.read_blob(side, path) or b"").decode("utf-8", "replace") for side in (base_tree, tree)]
-        if all(texts) and same_code(*texts, path):
+        before, after = (_text(git, side, path) for side in (base_tree, tree))
+        if before and after and same_code(before, after, path):
             continue  # words for people
-        why = _by_name(path) or _by_imports(path, texts) or _by_calls(git.diff_patch(base_tree, tree, [path]))
+        why = (
+            _by_name(path)
+            or _by_imports(path, (before, after))
+            or _by_calls(git.diff_patch(base_tree, tree, [path]))
+        )
         if why:
             found[path] = why
     return found
+
+
+def _text(git: Git, tree: str, path: str) -> str:
+    return (git.read_blob(tree, path) or b"").decode("utf-8", "replace")
 
 
 def _by_name(path: str) -> str:
@@ -37,7 +45,7 @@ def _by_name(path: str) -> str:
     return f"its path says {found}" if found else ""
 
 
-def _by_imports(path: str, texts: list[str]) -> str:
+def _by_imports(path: str, texts: tuple[str, str]) -> str:
     for text in texts:
         for name in imported_names(text, path):
             if name in _policy().imports:
