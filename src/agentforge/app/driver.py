@@ -107,6 +107,8 @@ class Driver:
         batch.
         """
         world = self._world(detach=detach)
+        if self.journal.state.open_escalation is None:
+            world.models.load_beside()
         drive(
             self.journal, replace(self.ports(world), withdraw=partial(_withdraw, world, processes.kill_all))
         )

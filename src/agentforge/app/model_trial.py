@@ -11,7 +11,7 @@ from agentforge.core.errors import UserError
 from agentforge.models.base import Answer, Block, Model, ModelTrouble, OfferedTool, Request, TroubleKind
 from agentforge.models.known.providers import SCRIPTED, ReplyFormat
 from agentforge.models.known.tiers import split
-from agentforge.models.provider_model import ProviderModel
+from agentforge.models.provider_model import ProviderModel, load_library
 from agentforge.models.reply.format import POSSIBLE
 from agentforge.models.wrap.retry import Attempt, Retrying, Tries
 from agentforge.store.layout import Home
@@ -147,9 +147,7 @@ def _book(spec: str, answer: Answer) -> None:
 
 def _load(model: ProviderModel) -> None:
     """The libraries take longer to load than a quick model takes to answer."""
-    from agentforge.models.wire.send import maker
-
-    maker(model.endpoint)
+    load_library(model.provider)
 
 
 def _wrong(answer: Answer) -> tuple[str, bool]:

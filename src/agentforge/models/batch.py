@@ -12,7 +12,7 @@ from typing import Final, Literal, Protocol
 
 from agentforge.models.base import Answer, Model, ModelTrouble, Request
 from agentforge.models.known.providers import Wire
-from agentforge.models.provider_model import ProviderModel
+from agentforge.models.provider_model import ProviderModel, load_library
 
 WIRES: Final[frozenset[Wire]] = frozenset({"anthropic", "openai-responses", "google", "mistral"})
 """Where there are batches. OpenAI has them for responses, and here not for chat completions."""
@@ -130,7 +130,8 @@ Open = Callable[[ProviderModel], Batcher]
 
 def open_batcher(model: ProviderModel) -> Batcher:
     """The way that the library has for this wire. Loads it."""
-    from agentforge.models.wire.batches import WireBatches  # noqa: PLC0415 - a second of imports
+    load_library(model.provider)
+    from agentforge.models.wire.batches import WireBatches  # noqa: PLC0415 - what it needs is loaded by now
 
     way = WireBatches(model)
     return Batcher(model, way, way)

@@ -3,6 +3,7 @@
 Light to import and to make: what needs an optional extra is `wire`, loaded with the first request.
 """
 
+import threading
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import pairwise
@@ -33,6 +34,8 @@ _MODULES: dict[Extra, tuple[str, ...]] = {
     "mistral": ("pydantic_ai", "mistralai"),
     "google": ("pydantic_ai", "google", "google.genai"),
 }
+_loading = threading.Lock()
+"""Two threads that meet inside of one library, whose modules import each other, see it half loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,8 @@ class ProviderModel:
 
     def ask(self, request: Request) -> Answer:
         """Sends the request once; raises `ModelTrouble` if no reply came back."""
-        from agentforge.models.wire.send import send  # noqa: PLC0415 - a second of imports
+        load_library(self.provider)
+        from agentforge.models.wire.send import send  # noqa: PLC0415 - loaded by now
 
         reply_format = self.reply_format()
         outgoing = self.outgoing(request, reply_format)
@@ -105,7 +109,8 @@ class ProviderModel:
         """How this model replies. Loads the wire where its library knows more than we do."""
         if self.provider.reply is not None or self.provider.local:
             return formats.choose(self.provider, family=self.family)
-        from agentforge.models.wire.send import maker  # noqa: PLC0415 - a second of imports
+        load_library(self.provider)
+        from agentforge.models.wire.send import maker  # noqa: PLC0415 - loaded by now
 
         profile = maker(self.endpoint).profile(self.endpoint) or {}
         return formats.choose(
@@ -154,9 +159,10 @@ class ProviderModel:
 
 def load_library(provider: Provider) -> None:
     """Loads what its calls need, for a second of processor time; at once if it is loaded. From any thread."""
-    from agentforge.models.wire.send import load  # noqa: PLC0415 - that is what this is for
+    with _loading:
+        from agentforge.models.wire.send import load  # noqa: PLC0415 - that is what this is for
 
-    load(provider.wire)
+        load(provider.wire)
 
 
 def installed(extra: Extra) -> bool:

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agentforge.core.errors import UserError
-from agentforge.core.pipeline import Tier
+from agentforge.core.pipeline import TIERS, Tier
 from agentforge.models.base import Answer, Model, ModelTrouble, Request, Reservation, TroubleKind, tool_tokens
 from agentforge.models.known.local import LocalModels, lists, propose
 from agentforge.models.known.providers import SCRIPTED, Provider
 from agentforge.models.known.scores import NoScores, Scores
 from agentforge.models.known.tiers import Tiers, higher, is_tier, single, split
 from agentforge.models.known.windows import window_of
-from agentforge.models.provider_model import load_library
+from agentforge.models.provider_model import installed, load_library
 from agentforge.models.wrap.breaker import NotSent
 from agentforge.models.wrap.clock import REAL, Clock
 from agentforge.models.wrap.limit import LONGEST_HOLD_S
@@ -176,6 +176,19 @@ class Router:
         """Loads the library that a call of this model needs: what dies after this may have sent something."""
         if (provider := self._provider(spec)) is not None:
             load_library(provider)
+
+    def load_beside(self) -> None:
+        """Begins to load what the first choices need, beside the work that comes before a call. What is
+        missing is said by the call that needs it.
+        """
+        found = (self._provider(self.tiers.models[tier][0]) for tier in TIERS)
+        wanted = {provider.wire: provider for provider in found if provider and installed(provider.extra)}
+
+        def load_each() -> None:
+            for provider in wanted.values():
+                load_library(provider)
+
+        threading.Thread(target=load_each, daemon=True).start()
 
     def call_off(self) -> None:
         """Ends the waiting of every call that was not sent yet."""

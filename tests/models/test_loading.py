@@ -1,0 +1,44 @@
+"""What a provider's wire needs takes a second to load: beside other work, and whole for every thread."""
+
+import subprocess
+import sys
+
+MEETING = """
+import subprocess, sys, threading, time
+from agentforge.models.known.local import LocalModels
+from agentforge.models.known.providers import known
+from agentforge.models.known.tiers import read_tiers
+from agentforge.models.provider_model import load_library
+from agentforge.models.router import Parts, Router
+from agentforge.models.wrap.stack import Stack
+
+providers = known({})
+parts = Parts(lambda spec: None, providers, LocalModels(print), Stack(), lambda *_: None)
+tiers = read_tiers({"tiers": {"generation": ["openai:a", "anthropic:b"]}}, {}, model=None, providers=providers)
+router = Router(tiers, parts)
+before = time.monotonic()
+router.load_beside()
+began = time.monotonic() - before
+troubles = []
+
+def use(name):
+    try:
+        load_library(providers[name])
+    except BaseException as error:
+        troubles.append(f"{name}: {error!r}")
+
+users = [threading.Thread(target=use, args=(name,)) for name in ("openai", "mistral", "openai")]
+for user in users:
+    user.start()
+while any(user.is_alive() for user in users):
+    subprocess.run(["true"], check=True, preexec_fn=lambda: None)
+    time.sleep(0.05)
+print(began < 0.2, "anthropic" in sys.modules, *troubles)
+"""
+
+
+def test_libraries_load_beside_other_work_whole_for_every_thread_that_meets_them_and_only_the_first_choice() -> (
+    None
+):
+    done = subprocess.run([sys.executable, "-c", MEETING], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("True False\n", "", 0)
