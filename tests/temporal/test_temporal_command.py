@@ -5,6 +5,7 @@ as on the local engine.
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -106,6 +107,12 @@ def packages(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return shared
 
 
+def next_lines(shown: str) -> list[list[str]]:
+    """What the end of the output tells a person to type, without the command's own name."""
+    lines = shown.partition("\nNext:\n")[2].splitlines()
+    return [shlex.split(line)[1:] for line in lines if line.startswith("  ")]
+
+
 def script_with_a_question(place: Path) -> Path:
     script: Any = strict_yaml.load(SCRIPT.read_text(encoding="utf-8"), str(SCRIPT))
     script["replies"].insert(0, QUESTION)
@@ -138,13 +145,16 @@ def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(
         assert refused.returncode == 2
         assert "--take-over" in refused.stderr
 
-        done = here.run("resolve", "ESC-001", "--answer", "one")
+        answer, show, _ = next_lines(asked.stdout)
+        assert here.run(*show).returncode == 0
+        done = here.run(*(word.replace("YOUR ANSWER", "one") for word in answer))
         assert done.returncode == 0, done.stdout + done.stderr
         ended = Scene(scene.root, files.task_id)
         assert ended.end().tree == site.finished.end().tree
         assert ended.end().branches
         assert len(set(ended.recorded())) == len(ended.recorded())
-        assert here.run("verify", files.task_id).returncode == 0
+        _, verify, merge = next_lines(done.stdout)
+        assert [here.run(*words).returncode for words in (verify, merge)] == [0, 0]
 
 
 def test_a_design_is_revised_approved_and_extended_by_workers(
@@ -163,7 +173,11 @@ def test_a_design_is_revised_approved_and_extended_by_workers(
         (task,) = [path.name for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
         again = here.run("feedback", task, WANTED)
         assert (again.returncode, "specification v2 is ready" in again.stdout) == (3, True), again.stderr
-        assert here.run("approve", task).returncode == 0
+        approved = here.run("approve", task)
+        assert approved.returncode == 0
+        _, extend, inspect = next_lines(approved.stdout)
+        assert here.run(*inspect).returncode == 0
+        assert extend == ["continue", task, "--extend-to", "deliver"]
         done = here.run("continue", task, "--extend-to", "red", "--json")
         assert done.returncode == 0, done.stderr
     found_now = json.loads(done.stdout)

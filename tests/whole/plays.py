@@ -2,6 +2,8 @@
 them.
 """
 
+import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -201,6 +203,16 @@ class Play:
         return self.person.run(
             "resolve", question, "--task", done.data["task_id"], "--answer", answer, "--json", *words
         )
+
+    def follow(self, done: Done, command: str, words: str = "") -> Done:
+        """Types the line of this command that the last one ended with, as it was printed: what is to be filled
+        in, in capitals, with `words`.
+        """
+        begins = f"{command} " if command in ("cat", "git") else f"agentforge {command} "
+        line = next(line for line in done.data["next"] if line.startswith(begins))
+        if words:
+            line = re.sub(r"'?[A-Z]{3}[A-Z :]*'?$", shlex.quote(words), line)
+        return self.person.paste(line if command in ("cat", "git") else f"{line} --json")
 
     def file(self, path: str) -> str:
         """A file of the one task there is."""

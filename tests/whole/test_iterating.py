@@ -33,16 +33,19 @@ def test_a_design_is_revised_approved_and_built_by_commands_alone_and_nothing_is
     asked = waits(shown, "iteration")
     task = shown.data["task_id"]
     assert asked["question"]["options"] == ["approve", "revise", "reject", "exit", "extend"]
-    assert f"agentforge approve {task}" in shown.data["next"]
-    assert FIRST in play.person.run("artifacts", "show", task).out
-    again = play.person.run("feedback", task, WANTED, "--json")
+    assert [line.split()[1] for line in shown.data["next"]] == [
+        "artifacts", "approve", "feedback", "reject", "approve", "continue", "abort"
+    ]  # fmt: skip
+    assert FIRST in play.follow(shown, "artifacts").out
+    again = play.follow(shown, "feedback", WANTED)
     conform("feedback", again.out)
     assert waits(again, "iteration")["question"]["text"].startswith("specification v2 is ready")
     assert "+Title: " + SECOND in play.person.run("escalations", "show", "ESC-002", "--task", task).out
-    done = finished(play.person.run("approve", task, "--json"))
+    done = finished(designed := play.follow(again, "approve"))
     assert (done["branch"], done["cost"]["calls"]) == (None, 6)
     assert [each["exit_type"] for each in told(play, "pipeline_exit")] == ["default_exit"]
-    built = finished(play.person.run("continue", task, "--extend-to", "deliver", "--json"))
+    assert [play.follow(designed, word).code for word in ("cat", "inspect")] == [0, 0]
+    built = finished(play.follow(designed, "continue"))
     assert (built["cost"]["calls"], built["branch"]) == (CALLS, f"agentforge/{task}")
     check_walk(play)
     assert play.person.run("verify", task).code == 0
@@ -248,7 +251,7 @@ def test_what_a_stage_made_is_approved_or_refused_and_a_refusal_is_not_got_round
     assert waits(asked, "approval")["question"]["text"].startswith("Stage patch has passed its gates")
     task = asked.data["task_id"]
     assert "is approved or refused" in refused(play.person.run("feedback", task, "Do more"))
-    ended = play.person.run("reject", task, "too much at once", "--json")
+    ended = play.follow(asked, "reject", "too much at once")
     assert (ended.data["status"], ended.data["branch"]) == ("cancelled", None)
     again = play.person.run("continue", task, "--json")
     assert waits(again, "approval")

@@ -38,6 +38,8 @@ def words(lines: Sequence[str]) -> list[str]:
 
 
 def test_after_a_question_and_after_a_delivery(person: Person) -> None:
+    person.write({"tests/test_broken.py": "def test_never() -> None:\n    assert False\n"})
+    person.commit_all()
     person.scripted(patch(ASKS, done=False), patch(*FIX), review())
     asked = begin(person)
     assert asked.code == 3
@@ -50,6 +52,8 @@ def test_after_a_question_and_after_a_delivery(person: Person) -> None:
 
     done = person.paste(answer)
     assert done.code == 0, done.said
+    assert "Tests: 2/3 (1 did not pass before)" in person.run("status").out, "no failure of the task"
+    assert "tests     2 of 3 pass (1 did not pass before)" in person.run("status", "@1", "--detail").out
     assert words(done.next) == ["git diff", "agentforge verify", "agentforge merge"]
     assert pasted(person, done.next) == [0, 0, 0]
     assert "double" in person.git("log", "-1", "--format=%B", "main")

@@ -62,7 +62,9 @@ def test_strict_shows_each_change_and_goes_on_with_each_yes_to_a_verified_branch
     assert "+    assert net(100, 10) == 90" in text
     assert call["paths"] == [NEW_TEST]
     assert not (play.person.worktree(done.data["task_id"]) / NEW_TEST).exists()
-    done = play.answer(done, "allow")
+    assert [line.split()[1] for line in done.data["next"]] == ["resolve", "resolve", "escalations", "abort"]
+    assert play.follow(done, "escalations").code == 0
+    done = play.follow(done, "resolve")
     text, call = wanted(done)
     assert f"-    return price\n  +    {RIGHT}" in text
     shown = play.person.run("escalations", "show", done.data["escalation"]["id"])

@@ -3,6 +3,7 @@ model of a task can be changed, on record.
 """
 
 import json
+import shlex
 import subprocess
 import time
 from collections.abc import Mapping
@@ -145,13 +146,17 @@ def test_the_model_of_a_task_is_changed_on_record_and_a_retry_that_cannot_help_i
         scene = with_variables(
             make_scene(tmp_path, FILES), OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY=KEY
         )
-        done = scene.run(*START, "--model", "openai:bad", "--json")
+        done = asked_for = scene.run(*START, "--model", "openai:bad", "--json")
         asked = json.loads(done.stdout)["escalation"]
         assert (done.returncode, asked["kind"]) == (3, "model")
         assert "continue --model" in asked["question"]["recommendation"]
         done = scene.run("continue", "--model", "openai:goood")
         assert (done.returncode, "nearest first: good, bad." in done.stderr) == (2, True)
-        done = scene.run("continue", "--model", "openai:good", "--json")
+        as_printed = shlex.split(json.loads(asked_for.stdout)["next"][0])[1:]
+        done = scene.run(*as_printed)
+        assert (done.returncode, "PROVIDER" in done.stderr) == (2, True), "what is to be filled in is named"
+        filled = [word.replace("PROVIDER:NAME", "openai:good") for word in as_printed]
+        done = scene.run(*filled, "--json")
         assert (done.returncode, json.loads(done.stdout)["escalation"]["kind"]) == (3, "question"), (
             done.stderr
         )

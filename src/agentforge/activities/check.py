@@ -76,6 +76,7 @@ def _joined(ran: Sequence[CheckDigest], notes: Sequence[str], parts: Sequence[Ch
         tests.tests_passing,
         tests.tests_total,
         tuple(parts),
+        tests.tests_not_passing_before,
     )
 
 
@@ -101,7 +102,8 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
         )
     failures = _new_failures(world, state, run, superseded_ids(world.parts(state).get("tests", {})))
     summary = counted(run, "affected tests pass")
-    passing, total = sum(result.outcome in GOOD for result in run.results.values()), len(run.results)
+    bad = {identity for identity, result in run.results.items() if result.outcome not in GOOD}
+    passing, total = len(run.results) - len(bad), len(run.results)
     return CheckDigest(
         "failed" if failures else "passed",
         summary,
@@ -110,6 +112,7 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
         passing,
         total,
         (CheckPart("tests", "failing" if failures else "passing", total, passing),),
+        len(bad & measured_base(world, state).not_passing),
     )
 
 
@@ -203,9 +206,7 @@ def _new_failures(world: World, state: State, run: TestRun, superseded: frozense
     what is to be done with it.
     """
     baseline = measured_base(world, state)
-    old = {
-        identity for identity, result in baseline.tests.results.items() if result.outcome not in GOOD
-    } | baseline.flaky
+    old = baseline.not_passing
     lines = [
         f"{file}: cannot be collected: {error_line(text)}"
         for file, text in run.collect_errors.items()

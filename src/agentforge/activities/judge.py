@@ -75,18 +75,22 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
         verdict.question,
         parts if isinstance(parts, int) else 1,
         verdict.ask_after,
-        *_test_counts(verdict),
+        *_test_counts(world, state, verdict),
     )
 
 
-def _test_counts(verdict: Verdict) -> tuple[int | None, int | None]:
-    """How many tests passed, and how many there were, in the first run that counts."""
+def _test_counts(world: World, state: RunView, verdict: Verdict) -> tuple[int | None, int | None, int]:
+    """How many tests passed, how many there were, and how many did not pass on the base either, in the first
+    run that counts.
+    """
     runs = verdict.record.get("runs")
     for run in runs if isinstance(runs, list) else []:
         outcomes = run.get("outcomes") if isinstance(run, dict) and run.get("status") == "ran" else None
         if isinstance(outcomes, dict) and outcomes:
-            return sum(outcome in GOOD for outcome in outcomes.values()), len(outcomes)
-    return None, None
+            bad = {identity for identity, outcome in outcomes.items() if outcome not in GOOD}
+            before = bad & measured_base(world, state).not_passing if bad and state.baseline else ()
+            return len(outcomes) - len(bad), len(outcomes), len(before)
+    return None, None, 0
 
 
 # ------------------------------------------------------------------ what is run

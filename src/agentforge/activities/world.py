@@ -23,7 +23,7 @@ from agentforge.core.values import ArtifactRef
 from agentforge.gates.pristine import PristineRunner, time_of_one
 from agentforge.languages.imports import ImportGraph
 from agentforge.languages.joined import joined_language
-from agentforge.languages.outcomes import TestRun
+from agentforge.languages.outcomes import GOOD, TestRun
 from agentforge.languages.port import Language
 from agentforge.languages.reach import Reach, change_facts
 from agentforge.languages.repository import (
@@ -76,6 +76,12 @@ class BaselineRecord:
     lint: CheckRun
     projects: tuple[str, ...] = ()
     """The projects that were measured, where the repository has several."""
+
+    @property
+    def not_passing(self) -> frozenset[str]:
+        """What no change can be blamed for: tests that failed or were skipped already, or are flaky."""
+        bad = (name for name, result in self.tests.results.items() if result.outcome not in GOOD)
+        return self.flaky.union(bad)
 
 
 @dataclass(slots=True)

@@ -499,6 +499,8 @@ class GateJudged(OfRun):
     tests_passing: int | None = None
     """Of the tests that it ran; None where it ran none."""
     tests_total: int | None = None
+    tests_not_passing_before: int = 0
+    """Of those that do not pass: how many did not on the base either. They are no failure of the task."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -434,3 +434,5 @@ class CheckDigest:
     tests_total: int | None = None
     parts: tuple[CheckPart, ...] = ()
     """Each kind of check, in the order in which they ran."""
+    tests_not_passing_before: int = 0
+    """Of those that do not pass: how many did not on the base either."""

@@ -33,7 +33,7 @@ from agentforge.core.values import GateStatus, Question, Reopening
 def judged(own: RunDecisions, given: Judged) -> str:
     """Records a gate's verdict, and goes on, back to work, or to an arbiter."""
     status = _status(own, given)
-    counts = (given.tests_passing, given.tests_total)
+    counts = (given.tests_passing, given.tests_total, given.tests_not_passing_before)
     own.tell(GateJudged(own.id, given.gate, status, given.reasons, given.ref, given.finals, *counts))
     if given.question is not None and status != "passed" and own.run.rounds > given.ask_after:
         return escalate(own.all, "question", given.question, run=own.id)

@@ -85,6 +85,8 @@ class Progress:
     tests_passing: int | None = None
     """In the newest run of tests, whichever it was of."""
     tests_total: int | None = None
+    tests_not_passing_before: int = 0
+    """Of those that do not pass: how many did not on the base either."""
     conformance_passing: int | None = None
     """Of the checks that ran after the newest edit."""
     conformance_total: int | None = None
@@ -127,7 +129,7 @@ class Progress:
             case GateJudged(run, gate, status, reasons):
                 if run == WORKER and (phase := self._phase(state)) is not None:
                     phase.gates[gate] = JudgedGate(status, reasons)
-                self._count(event.tests_passing, event.tests_total)
+                self._count(event)
             case StepClosed():
                 self._close(event, state)
             case _:
@@ -159,14 +161,15 @@ class Progress:
     def _checked(self, check: CheckDigest, state: State) -> None:
         if (phase := self._phase(state)) is not None:
             phase.check = check
-        self._count(check.tests_passing, check.tests_total)
+        self._count(check)
         for part in check.parts:
             if part.name == "conformance" and part.total is not None:
                 self.conformance_passing, self.conformance_total = part.passing, part.total
 
-    def _count(self, passing: int | None, total: int | None) -> None:
-        if passing is not None and total is not None:
-            self.tests_passing, self.tests_total = passing, total
+    def _count(self, ran: CheckDigest | GateJudged) -> None:
+        if ran.tests_passing is not None and ran.tests_total is not None:
+            self.tests_passing, self.tests_total = ran.tests_passing, ran.tests_total
+            self.tests_not_passing_before = ran.tests_not_passing_before
 
     def _close(self, event: StepClosed, state: State) -> None:
         self._note_error(state, wrong=event.mistake)

@@ -64,6 +64,7 @@ def summary_of(state: State, times: Times, progress: Progress, files: dict[str, 
         "health": {
             "tests_passing": progress.tests_passing,
             "tests_total": progress.tests_total,
+            "tests_not_passing_before": progress.tests_not_passing_before,
             "conformance_passing": progress.conformance_passing,
             "conformance_total": progress.conformance_total,
             "escalations_pending": sum(item.answer is None for item in state.escalations),

@@ -111,4 +111,6 @@ def _name_model(record: "InboxRecord", model: str, *, alone: bool) -> None:
     task = record.task
     if alone and RETRY not in open_question(task.state, record.escalation.id).question.options:
         raise click.UsageError("This question is not about the model: give --answer TEXT, too.")
-    change_model(task, model_change(task, model, lambda sentence: say(sentence, err=True)))
+    change = model_change(task, model, lambda sentence: say(sentence, err=True))
+    change_model(task, change)
+    say(f"the model is now {change.model}, named by {change.by}", err=True)

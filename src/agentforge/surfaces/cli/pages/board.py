@@ -72,7 +72,7 @@ def _facts(summary: Summary, now: datetime) -> list[str]:
     health, last = summary["health"], summary["last_action"]
     found = []
     if health["tests_total"] is not None:
-        found.append(f"Tests: {health['tests_passing']}/{health['tests_total']}")
+        found.append(f"Tests: {health['tests_passing']}/{health['tests_total']}{not_before(health)}")
     if health["conformance_total"] is not None:
         met = health["conformance_passing"] == health["conformance_total"]
         found.append(f"Conformance: {'✓' if met else '✗'}")
@@ -81,6 +81,12 @@ def _facts(summary: Summary, now: datetime) -> list[str]:
             f"Last: {brief(last['action'], 40)} ({age(seconds_between(last['at'], stamp(now)))} ago)"
         )
     return found
+
+
+def not_before(health: Summary) -> str:
+    """Says of tests that do not pass how many did not on the base either; empty where there are none."""
+    count = health.get("tests_not_passing_before", 0)
+    return f" ({count} did not pass before)" if count else ""
 
 
 def _percent(summary: Summary) -> str:

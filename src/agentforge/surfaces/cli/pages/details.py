@@ -3,6 +3,7 @@
 from typing import Any
 
 from agentforge.store.task.summary import Summary
+from agentforge.surfaces.cli.pages.board import not_before
 from agentforge.surfaces.cli.pages.words import age
 from agentforge.system.visible import brief
 
@@ -27,7 +28,8 @@ def summary_lines(summary: Summary) -> list[str]:
         )
     health, steps = summary["health"], summary["steps"]["by_phase"]
     if health["tests_total"] is not None:
-        lines.append(f"  tests     {health['tests_passing']} of {health['tests_total']} pass")
+        counts = f"{health['tests_passing']} of {health['tests_total']} pass"
+        lines.append(f"  tests     {counts}{not_before(health)}")
     lines.append(f"  errors    {health['errors_recent']} in the last steps")
     lines.append(
         "  steps     " + (", ".join(f"{name} {count}" for name, count in steps.items()) or "none yet")

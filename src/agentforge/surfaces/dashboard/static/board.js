@@ -105,8 +105,12 @@ const Running = ({ summary, now }) => html`
 
 export const Tests = ({ health }) =>
   health && health.tests_total !== null && health.tests_total !== undefined
-    ? html`<span class=${health.tests_passing < health.tests_total ? "bad-text" : "good-text"}>tests ${health.tests_passing}/${health.tests_total}</span>`
+    ? html`<span class=${health.tests_passing + before(health) < health.tests_total ? "bad-text" : "good-text"}>tests ${health.tests_passing}/${health.tests_total}</span>${
+        before(health) > 0 && html`<span>${before(health)} did not pass before</span>`
+      }`
     : html`<span>no tests run yet</span>`;
+
+const before = (health) => health.tests_not_passing_before || 0;
 
 const firstWords = (text) => plain(text).split("\n\n")[0].slice(0, 400);
 const verb = (summary) => (summary.status.state === "escalated" ? "Answer" : "Decide");
