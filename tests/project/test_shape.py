@@ -22,7 +22,6 @@ LATE_IMPORTS = {
     "app/remote.py": "the extra `temporal`",
     "app/printed.py": "the extra `pdf`",
     "app/tracing.py": "the extra `otel`",
-    "app/model_trial.py": "the extras of providers",
     "models/batch.py": "the extras of providers",
     "models/known/prices.py": "the extras of providers bring the list of prices",
     "models/known/published.py": "as prices",
