@@ -463,6 +463,97 @@ KINDS = [
     weaker("a rename only, with a test of the new name", ASKED, {SOURCE: RENAMED}, {NEW_TEST: RENAMED_TEST}),
     weaker("nothing at all", ASKED, {}, {NEW_TEST: TEST}),
 ]
+FIXED_TYPO = {"README.md": "A small shop.\n"}
+LABEL_TEST = {
+    NEW_TEST: "import shop.price\n\n\ndef test_ten_percent_off() -> None:\n    assert shop.price.label(7) == '7 EUR'\n"
+}
+WIDER = "the request asks for {}, and this is {}"
+LATER = [
+    weaker(
+        "a refactoring only, in the full line",
+        NOTHING_FAILS,
+        code(net="found = price\n    return found"),
+        lane="full",
+    ),
+    weaker(
+        "a rename with a test of its name, in the full line",
+        ASKED,
+        {SOURCE: RENAMED},
+        {NEW_TEST: RENAMED_TEST},
+        lane="full",
+    ),
+    weaker(
+        "documents and a test of them, in the full line",
+        ASKED,
+        {"README.md": "off\n"},
+        {NEW_TEST: READS % "README.md"},
+        base={"README.md": "shop\n"},
+        lane="full",
+    ),
+    weaker(
+        "tests only, in the full line",
+        NOTHING_FAILS,
+        {},
+        {NEW_TEST: TEST.replace("== 90", "== 100")},
+        guards=("test_ten_percent_off",),
+        lane="full",
+    ),
+    weaker(
+        "a typo, and then code that old tests refuse",
+        "passed before",
+        FIXED_TYPO,
+        base={"README.md": "A smal shop.\n"},
+        request="Fix the typo in README.md",
+        sneaks=BROKEN,
+        lane="full",
+    ),
+    weaker(
+        "a refactoring, and then code that old tests refuse",
+        "passed before",
+        code(net="found = price\n    return found"),
+        request="Refactor net in shop/price.py",
+        sneaks=BROKEN,
+        lane="full",
+    ),
+    weaker(
+        "tests of old code, and then code that old tests refuse",
+        "passed before|failed now",
+        {},
+        LABEL_TEST,
+        request="Add a test for label in shop/price.py",
+        sneaks=BROKEN,
+        lane="full",
+    ),
+    weaker(
+        "a typo, and then code that nobody asked for",
+        WIDER.format("no code", "same behaviour"),
+        FIXED_TYPO,
+        how="flagged",
+        base={"README.md": "A smal shop.\n"},
+        request="Fix the typo in README.md",
+        sneaks=code(net=WRONG),
+        lane="full",
+    ),
+    weaker(
+        "tests of old code, and then other code",
+        WIDER.format("tests only", "same behaviour"),
+        {},
+        LABEL_TEST,
+        how="flagged",
+        request="Add a test for label in shop/price.py",
+        sneaks=code(net=WRONG),
+        lane="full",
+    ),
+    weaker(
+        "a refactoring, and then code that no test runs",
+        "not proved by a test",
+        {SOURCE: SHOP[SOURCE] + "\n\nRATE = 1\n"},
+        how="flagged",
+        request="Refactor net in shop/price.py",
+        sneaks=code(net="return price + percent"),
+        lane="full",
+    ),
+]
 LABELS = [
     Cheat(
         "data only, with a test that reads it",
@@ -586,4 +677,15 @@ SECURITY = [
     ),
 ]
 
-REST = [*BY_CHANCE, *PROCESSES, *PATHS, *CHECKERS, *ENVIRONMENT, *AFTER_REVIEW, *KINDS, *LABELS, *SECURITY]
+REST = [
+    *BY_CHANCE,
+    *PROCESSES,
+    *PATHS,
+    *CHECKERS,
+    *ENVIRONMENT,
+    *AFTER_REVIEW,
+    *KINDS,
+    *LATER,
+    *LABELS,
+    *SECURITY,
+]

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.depth import SOAK
+from tests.depth import SOAK, telling
 from tests.whole.checkouts import PINNED, Done, Person, make_repository
+from tests.whole.full_plays import READER, SECURITY, approves
 from tests.whole.plays import BUILT, SHOP, SOURCE, Entry, create, edit, review, say
 
 pytestmark = pytest.mark.slow
@@ -112,6 +113,84 @@ def test_tests_of_old_code_need_nobody_who_implements(person: Person) -> None:
         words=("--lane", "small"),
     )
     delivered(done, "tests_only", 3)
+
+
+MORE = "tests/test_more.py"
+MORE_TEST = "from shop.price import label\n\n\ndef test_more() -> None:\n    assert label(12) == '12 EUR'\n"
+NAMED = {"test_files": [{"path": MORE, "tests": [{"name": "test_more", "requirement_ref": "REQ-001"}]}]}
+OFF = "return price - price * percent // 100"
+OTHER_WAY = edit(SOURCE, OFF, "return price - (price * percent) // 100 + 0")
+BY_INSPECTION = {"verification_method": "inspection"}
+
+
+def written(stage: str, *actions: dict[str, Any], **papers: Any) -> Entry:  # noqa: ANN401  # documents
+    return say(stage, *actions, artifacts=papers, signal="success")
+
+
+def designed(title: str, *files: str, **requirement: str) -> list[Entry]:
+    """What the full line says before any test is written."""
+    papers = framed(title, *files)
+    first = papers["specification"]["requirements"][0]
+    papers["specification"]["requirements"] = [{**first, **requirement}]
+    return [
+        written("intake", intake_record={**papers["intake_record"], "initial_complexity": "simple"}),
+        written("analyze", analysis=papers["analysis"]),
+        written("spec", specification=papers["specification"]),
+        approves("spec", SECURITY),
+    ]
+
+
+READ = [approves("refactor", SECURITY), approves("refactor", READER)]
+FULL: dict[str, tuple[str, list[Entry], str]] = {
+    "same_behaviour": (
+        "Refactor net in shop/price.py",
+        [*designed("net is simpler", SOURCE), written("green", OTHER_WAY, **BUILT), *READ],
+        "base's own tests",
+    ),
+    "no_code": (
+        "Fix the typo in README.md",
+        [*designed("a small shop", "README.md"), written("green", TYPO, **BUILT), *READ],
+        "by the whole suite",
+    ),
+    "tests_only": (
+        "Add a test for label in shop/price.py",
+        [
+            *designed("label is tested", SOURCE),
+            written("red", create(MORE, MORE_TEST), test_suite=NAMED),
+            *READ,
+        ],
+        "tests only",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", telling([*FULL], 1))
+def test_each_weaker_kind_goes_the_full_line_where_the_request_asks_for_it(person: Person, kind: str) -> None:
+    request, entries, proved = FULL[kind]
+    task = delivered(start(person, request, *entries, words=("--lane", "full")), kind, len(entries))
+    assert proved in task["proved_as"]["proved_as"]
+
+
+def test_a_weaker_kind_in_the_full_line_is_a_question_where_the_request_wants_behaviour(
+    person: Person,
+) -> None:
+    nothing: dict[str, Any] = {"test_files": []}
+    done = start(
+        person,
+        "The shop must be small",
+        *designed("a small shop", "README.md", **BY_INSPECTION),
+        written("red", test_suite=nothing),
+        say("red", signal="success", expects=("at least one must be there, and fail now",)),
+        written("green", TYPO, **BUILT),
+        *READ,
+        words=("--lane", "full"),
+    )
+    assert done.code == 3, done.said
+    asked = done.data["escalation"]
+    assert "is that what you want?" in asked["question"]["text"]
+    words = ("resolve", asked["id"], "--task", done.data["task_id"], "--answer", "yes", "--json")
+    task = delivered(person.run(*words), "no_code", 9)
+    assert task["proved_as"]["asked"]["allowed"] == "same_behaviour", "one answer is enough"
 
 
 def test_what_changes_no_behaviour_is_asked_about_and_the_answer_is_on_record(person: Person) -> None:

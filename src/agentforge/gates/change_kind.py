@@ -14,6 +14,7 @@ from agentforge.gates.flags import Flag
 from agentforge.gates.green import GreenCase
 from agentforge.gates.kinds import (
     BY_CHECKS,
+    UNKNOWN,
     WITHOUT_SUITE,
     Allowed,
     ChangedFile,
@@ -228,7 +229,7 @@ def _nothing_fails(case: RedCase, change: KindOfChange, verdict: Verdict) -> Ver
     # Where RED comes before the change, nobody knows more than that it will change no behaviour.
     kind = change.kind if case.same_author else "same_behaviour"
     why = f"the request asks for {IN_WORDS[allowed.kind]} ({allowed.why})"
-    question = kind_question(kind, allowed.kind)
+    question = kind_question(kind, allowed.kind, *(() if case.same_author else (UNKNOWN,)))
     asks = question if not_asked_yet(question, change.escalations) else None
     return replace(verdict, reasons=(*verdict.reasons, why), question=asks, ask_after=FED_BACK)
 

@@ -26,6 +26,8 @@ everything that nobody knows.
 
 ABOUT = "kind: "
 """How the question whether a weaker kind will do is marked, so that its answer is found again."""
+UNKNOWN = "the change is not known yet"
+"""How such a question is marked too, where it came before the change."""
 MAX_NAMED = 5
 _ABOUT_THE_WORK: frozenset[EscalationKind] = frozenset(
     {"question", "exhausted", "terminal", "replan", "review"}
@@ -73,6 +75,9 @@ class Allowed:
     kind: ProofKind
     why: str
     asked: AskedFor
+    least: ProofKind | None = None
+    """What will do all the same, where a person said that no behaviour need change before there was a
+    change."""
 
 
 GOALS: Mapping[str, ProofKind] = {
@@ -95,7 +100,8 @@ def allowed_kind(request: str, escalations: Sequence[Escalation] = (), goal: str
     for item in escalations:
         kind = _lowered_to(item)
         if kind is not None and is_weaker(kind, found.kind):
-            found = Allowed(kind, f"{item.by or 'a person'} answered {item.id}: {item.answer}", asked)
+            least: ProofKind | None = "no_code" if UNKNOWN in item.question.about else None
+            found = Allowed(kind, f"{item.by or 'a person'} answered {item.id}: {item.answer}", asked, least)
     return found
 
 
@@ -104,11 +110,11 @@ def owed_line(allowed: Allowed) -> str:
     return f"The request asks for {IN_WORDS[allowed.kind]} ({allowed.why}); so owed is {OWED[allowed.kind]}."
 
 
-def kind_question(kind: ProofKind, asked: ProofKind) -> Question:
-    """What a person is asked where a change shows less than the request asks for."""
+def kind_question(kind: ProofKind, asked: ProofKind, *more: str) -> Question:
+    """What a person is asked where a change shows less than the request asks for; `more` marks it."""
     text = f"{ASKS[kind]}; is that what you want? The request reads as one for {IN_WORDS[asked]}."
     told = f"A person says that {IN_WORDS[kind]} is not what they want; owed is {OWED[asked]}."
-    return Question(text, ("yes", "no", "abort"), "", about=(f"{ABOUT}{kind}",), if_no=told)
+    return Question(text, ("yes", "no", "abort"), "", about=(f"{ABOUT}{kind}", *more), if_no=told)
 
 
 def not_asked_yet(question: Question, escalations: Sequence[Escalation]) -> bool:
@@ -180,7 +186,7 @@ def failed_before(red: Mapping[str, Json]) -> bool:
 
 def too_weak(kind: ProofKind, allowed: Allowed) -> list[str]:
     """Why a change does not do for the request: it shows less than was asked for."""
-    if not is_weaker(kind, allowed.kind):
+    if not is_weaker(kind, allowed.least or allowed.kind):
         return []
     text = (
         f"the request asks for {IN_WORDS[allowed.kind]} ({allowed.why}), and this change shows "
