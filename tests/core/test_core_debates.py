@@ -78,7 +78,7 @@ def test_they_are_heard_once_however_often_the_decision_is_refused() -> None:
     task = _argued()
     read_all(task)
     submit(task)
-    judge(task, "failed", "decision_unclear: Final Decision names none of the options")
+    judge(task, "failed", "decision_unclear: Final Decision takes none of the options")
     assert task.run.feedback[1].startswith("decision_unclear")
     assert sitting(task) == []
     assert len(task.state.panel) == 3

@@ -16,7 +16,10 @@ from agentforge.gates.debate_documents import (
 from agentforge.gates.debate_trigger import DebateSettings, Flag, Stakes, triggered
 from tests.documents.seed_examples import KILL_SWITCH
 from tests.gates.debates import FILES, PLAN, SYNTHESIS
+from tests.gates.decision_texts import DECIDED
 from tests.rows import every
+
+SAID = "JWT with refresh tokens. It is stateless, and the skeptic's fear is met by rotation."
 
 
 def test_five_whole_files_pass_without_a_warning() -> None:
@@ -75,8 +78,7 @@ def test_a_final_decision_without_its_heading_is_a_section_that_is_missing() -> 
     ],
 )
 def test_an_unclear_decision_says_why(decision: str, why: str) -> None:
-    said = "JWT with refresh tokens. It is stateless, and the skeptic's fear is met by rotation."
-    verdict = judge_debate({**FILES, "synthesis.md": SYNTHESIS.replace(said, decision)})
+    verdict = judge_debate({**FILES, "synthesis.md": SYNTHESIS.replace(SAID, decision)})
     assert why in verdict.decision_unclear
     assert not verdict.complete
 
@@ -117,6 +119,17 @@ STORES = "## Options\n\n### Redis\n\n### Redis Cluster\n\n### No Redis\n\n### Po
 )
 def test_what_a_decision_turns_down_or_only_compares_is_not_chosen(said: str, option: str) -> None:
     assert read_synthesis(f"## Final Decision\n\n{said}\n", read_options(STORES)).option == option
+
+
+@every(("plan", "said", "option"), DECIDED)
+def test_the_option_that_a_reader_would_name_is_the_one_that_is_taken(
+    plan: str, said: str, option: str
+) -> None:
+    text = SYNTHESIS.replace(SAID, said)
+    verdict = judge_debate(
+        {**FILES, "debate-plan.md": f"{PLAN.partition('## Options')[0]}{plan}", "synthesis.md": text}
+    )
+    assert (verdict.synthesis.option if verdict.complete else "") == option
 
 
 def test_an_option_of_one_letter_is_not_named_by_an_article() -> None:

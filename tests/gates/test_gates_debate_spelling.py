@@ -86,7 +86,7 @@ def test_what_was_decided_is_read_back_as_it_was_meant() -> None:
         (
             "final_decision",
             {"option": "Mongo", "decision": "We take it.", "rationale": ""},
-            "decision_unclear: Final Decision names none of the options",
+            "decision_unclear: Final Decision takes none of the options",
         ),
     ],
 )

@@ -15,6 +15,7 @@ from agentforge.system import strict_yaml
 
 POLICIES = (
     "blocks",
+    "choices",
     "commands",
     "conventions",
     "debates",

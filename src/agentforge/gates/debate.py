@@ -149,7 +149,11 @@ def _unclear(text: str, options: tuple[Option, ...], rules: DebateRules) -> str:
     if not options:
         return "the plan names no options that could be chosen"
     if chosen_option(said, options) is None:
-        return f"Final Decision names none of the options: {'; '.join(option.name for option in options)}"
+        named = "; ".join(option.name for option in options)
+        return (
+            f"Final Decision takes none of the options, or more than one: {named}. Begin it with the name of "
+            "the one that is taken"
+        )
     return ""
 
 

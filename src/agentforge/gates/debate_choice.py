@@ -1,99 +1,25 @@
 """Which option a decision takes, read from its words: what it turns down, and what it only compares, is not
-chosen. Where the words contradict themselves, nothing is.
+chosen. Where the words contradict themselves, or name several and take none, nothing is.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from agentforge.documents.items import plain
+from agentforge.gates.debate_words import ChoiceWords, Word, choice_words, flat, read_words
 
 Stance = Literal["turned down", "compared", "named", "chosen"]
 
-_NOT = frozenset(
-    {
-        "not",
-        "never",
-        "neither",
-        "nor",
-        "against",
-        "than",
-        "without",
-        "over",
-        "avoid",
-        "avoids",
-        "avoiding",
-        "reject",
-        "rejects",
-        "rejected",
-        "rejecting",
-        "drop",
-        "drops",
-        "dropping",
-        "discard",
-        "discards",
-        "abandon",
-        "abandons",
-        "exclude",
-        "excludes",
-        "decline",
-        "declines",
-    }
-)
-_CHOOSES = frozenset(
-    {
-        "choose",
-        "chooses",
-        "chose",
-        "chosen",
-        "choosing",
-        "use",
-        "uses",
-        "using",
-        "take",
-        "takes",
-        "taking",
-        "adopt",
-        "adopts",
-        "adopting",
-        "select",
-        "selects",
-        "selected",
-        "pick",
-        "picks",
-        "picked",
-        "go",
-        "goes",
-        "going",
-        "decide",
-        "decided",
-        "prefer",
-        "prefers",
-    }
-)
-_BEGINS_ANEW = frozenset({"we", "but", "so", "therefore", "hence"})
-_LISTS = frozenset({"not", "neither", "never", "nor"})
-_COMPARES = frozenset({"between", "compared", "considered", "weighed", "discussed", "among"})
-_IS = frozenset({"is", "was", "are", "were", "be", "been", "gets"})
-_OUT = frozenset({"rejected", "dropped", "discarded", "declined", "excluded", "abandoned", "out"})
-_LOSES = frozenset({"loses", "lost"})
 _NEAR = 2
-"""How many words after one that turns down a verb of choosing still belongs to it: `not to use`."""
+"""How many words after one that turns down or doubts a verb of choosing still belongs to it: `not to use`."""
 _WINDOW = 40
 """How many words on each side of a name are looked at."""
-_PIECE = re.compile(
-    r"\w+|(?P<end>[.!?;:](?=\W|$)|[\u2013\u2014()]|\n[ \t]*\n|\n[ \t]*[-*+][ \t]|[ \t]-[ \t])|(?P<comma>,)"
-)
+_BEHIND = 6
+"""How many words behind a name may still say what becomes of it."""
 _RATIONALE = re.compile(r"(?im)^\W*rationale\b|\brationale\s*:")
-
-
-class _Word(NamedTuple):
-    text: str
-    clause: int
-    listed: bool
-    """Whether its clause follows a comma."""
+_ARTICLES = frozenset({"the", "a", "an"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,111 +27,218 @@ class _Mention:
     at: int
     end: int
     name: str
-    stance: Stance
+    stance: Stance = "named"
 
 
 def chosen_name(text: str, names: Mapping[str, Sequence[str]]) -> str | None:
     """The option that a text chooses, of those that `names` has with all that each is called. Of names within
     one another the longest counts.
     """
-    found = _mentions(_words(text), names)
-    said = [each for each in found if each.stance in ("named", "chosen")]
-    if not said:
-        return None
-    first = said[0]
-    words = _words(text)
-    beside = [each for each in said if words[each.at].clause == words[first.at].clause]
-    taken = next((each for each in beside if each.stance == "chosen"), first).name
-    decided = _mentions(_words(_RATIONALE.split(text, maxsplit=1)[0]), names)
-    down = any(each.name == taken and each.stance == "turned down" for each in decided)
-    other = any(each.name != taken and each.stance == "chosen" for each in decided)
-    return None if down and other else taken
+    for part in (_RATIONALE.split(text, maxsplit=1)[0], text):
+        words = read_words(part)
+        if found := _mentions(words, names):
+            return _choice(words, found)
+    return None
 
 
-def flat(text: str) -> list[str]:
-    """The words of a text, without markup and case."""
-    return re.findall(r"\w+", plain(text).casefold())
+def _choice(words: list[Word], found: list[_Mention]) -> str | None:
+    """What the mentions together say: what is chosen first; else the only one that is left; else the one that
+    the text begins with, unless another sentence begins with another one.
+    """
+    down = {each.name for each in found if each.stance == "turned down"}
+    taken = [each for each in found if each.stance == "chosen"]
+    if taken:
+        first = taken[0]
+        clause = words[first.at].clause
+        beside = {each.name for each in taken if words[each.at].clause == clause}
+        others = {each.name for each in taken} - {first.name}
+        return None if len(beside) > 1 or (first.name in down and others) else first.name
+    left = [each for each in found if each.stance == "named" and each.name not in down]
+    named = {each.name for each in left}
+    if len(named) == 1:
+        return left[0].name
+    opening = [each for each in left if _opens(words, each.at)]
+    leads = opening and set(flat(" ".join(word.text for word in words[: opening[0].at]))) <= _ARTICLES
+    return opening[0].name if leads and {each.name for each in opening} == {opening[0].name} else None
 
 
-def _words(text: str) -> list[_Word]:
-    text = re.sub(r"n['\u2019]t\b|\bcannot\b", " not", text.casefold().replace("**", " "))
-    found: list[_Word] = []
-    clause, listed = 0, False
-    for piece in _PIECE.finditer(text):
-        if piece["end"] or piece["comma"]:
-            clause, listed = clause + 1, bool(piece["comma"])
-        else:
-            found.append(_Word(piece[0], clause, listed))
-    return found
+def _opens(words: list[Word], at: int) -> bool:
+    """Whether a name is the first of its clause, which follows no comma."""
+    before = [word.text for word in words[:at] if word.clause == words[at].clause]
+    return set(before) <= _ARTICLES and words[at].follows != ","
 
 
-def _mentions(words: list[_Word], names: Mapping[str, Sequence[str]]) -> list[_Mention]:
+def _mentions(words: list[Word], names: Mapping[str, Sequence[str]]) -> list[_Mention]:
     spelled = sorted(
         ((flat(each), option) for option, called in names.items() for each in called),
         key=lambda row: -len(row[0]),
     )
     texts = [word.text for word in words]
-    places: list[tuple[int, int, str]] = []
+    places: list[_Mention] = []
     at = 0
     while at < len(texts):
         for name, option in spelled:
             if len("".join(name)) > 1 and texts[at : at + len(name)] == name:
-                places.append((at, at + len(name), option))
+                places.append(_Mention(at, at + len(name), option))
                 at += len(name)
                 break
         else:
             at += 1
+    enumerated = _enumerated(words, places)
     found: list[_Mention] = []
-    for number, (start, end, option) in enumerate(places):
-        until = places[number + 1][0] if number + 1 < len(places) else len(words)
-        before = found[-1] if found else None
-        stance = _stance(words, start, before)
-        if _is_turned_down(
-            [
-                word.text
-                for word in words[end : min(until, end + _WINDOW)]
-                if word.clause == words[start].clause
-            ]
-        ):
-            stance = "turned down"
-        found.append(_Mention(start, end, option, stance))
+    for number, place in enumerate(places):
+        until = places[number + 1].at if number + 1 < len(places) else len(words)
+        stance = _stance(words, place, found, places[number + 1 :], listed=place in enumerated, until=until)
+        found.append(replace(place, stance=stance))
     return found
 
 
-def _stance(words: list[_Word], at: int, before: _Mention | None) -> Stance:
-    """What the words of its clause before a name say of it."""
-    near = words[max(0, at - _WINDOW) : at]
-    clause = [word.text for word in near if word.clause == words[at].clause]
-    if words[at].listed and before is not None and set(clause) <= {"or", "nor", "and"}:
-        last = {word.text for word in near if word.clause == words[at].clause - 1}
-        if before.stance == "turned down" and (last & _LISTS or words[before.at].listed):
-            return "turned down"  # the list goes on
+def _enumerated(words: list[Word], places: list[_Mention]) -> list[_Mention]:
+    """The names that begin an item, a row, or a line as its label, where several do: a list of options chooses
+    none of them.
+    """
+    first = {word.line: at for at, word in reversed(list(enumerate(words)))}
+    heads = [
+        each
+        for each in places
+        if first[words[each.at].line] == each.at and (words[each.at].item or _is_label(words, each))
+    ]
+    return heads if len({each.name for each in heads}) > 1 else []
+
+
+def _is_label(words: list[Word], place: _Mention) -> bool:
+    """Whether a colon follows a name."""
+    behind = words[place.end] if place.end < len(words) else None
+    return behind is not None and behind.line == words[place.at].line and behind.follows == ":"
+
+
+def _stance(  # what stands before a name, behind it and around it
+    words: list[Word],
+    place: _Mention,
+    before: list[_Mention],
+    later: list[_Mention],
+    *,
+    listed: bool,
+    until: int,
+) -> Stance:
+    """What the words around a name say of it."""
+    known, here = choice_words(), words[place.at]
+    if here.struck:
+        return "turned down"
+    if here.box:
+        return "chosen" if here.box == "x" else "turned down"
+    line = [word for word in words[place.end : min(until, place.end + _WINDOW)] if word.line == here.line]
+    if listed:
+        said = {word.text for word in line}
+        out, taken = said & (known.is_out | known.others), said & (known.is_chosen | known.wins)
+        return "turned down" if out else "chosen" if taken else "compared"
+    if here.below and set(flat(here.below)) & (known.others | known.compares):
+        return "compared"
+    behind = _said_behind([word.text for word in line if word.clause == here.clause], known)
+    if behind == "turned down":
+        return behind
+    stance = _said_before(words, place, before, later, known)
+    if stance == "named" and _stands_alone(words, place):
+        stance = _said_by_label(words, place.at, known)
+    return behind or stance if stance == "named" else stance
+
+
+def _said_before(
+    words: list[Word], place: _Mention, before: list[_Mention], later: list[_Mention], known: ChoiceWords
+) -> Stance:
+    """What the words of its clause before a name say of it, beginning with the name before."""
+    here = words[place.at]
+    last = before[-1] if before else None
+    start = max(0, place.at - _WINDOW)
     stance: Stance = "named"
-    since = 0
+    if last is not None and words[last.at].clause == here.clause:
+        start = last.end
+        if {word.text for word in words[start : place.at]} <= known.joins:
+            stance = last.stance
+    elif last is not None and here.follows == "," and _goes_on(words, place, last, later, known):
+        return last.stance
+    clause = [word.text for word in words[start : place.at] if word.clause == here.clause]
+    return _read(clause, stance, known)
+
+
+def _read(clause: list[str], stance: Stance, known: ChoiceWords) -> Stance:
+    since = -_NEAR - 1
+    argued = False
     for number, word in enumerate(clause):
+        last = clause[number - 1] if number else ""
         behind = clause[number + 1] if number + 1 < len(clause) else ""
         if (
-            word in _NOT
+            word in known.turns_down
             or (word == "instead" and behind == "of")
             or (word == "no" and number + 1 == len(clause))
         ):
             stance, since = "turned down", number
-        elif word in _BEGINS_ANEW:
-            stance = "named"
-        elif word in _CHOOSES and (stance != "turned down" or number - since > _NEAR):
-            stance = "chosen"
-        elif word in _COMPARES and stance == "named":
+        elif word in known.begins and last not in known.doubts:
+            stance, argued, since = "named", False, -_NEAR - 1
+        elif word in known.argues:
+            stance, argued = "compared", True
+        elif word in known.doubts:
+            stance, since = "compared", number
+        elif (word in known.chooses or (word in known.verb_is and last in known.names)) and not argued:
+            stance = "chosen" if number - since > _NEAR else stance
+        elif word in known.compares and stance == "named":
             stance = "compared"
     return stance
 
 
-def _is_turned_down(after: list[str]) -> bool:
-    """Whether the words after a name turn it down: `was considered and rejected`, `is not chosen`."""
-    if _LOSES.intersection(after[:1]):
-        return True
-    if not _IS.intersection(after[:2]):
+def _goes_on(
+    words: list[Word], place: _Mention, last: _Mention, later: list[_Mention], known: ChoiceWords
+) -> bool:
+    """Whether a name behind a comma goes on with the list that the last one was in."""
+    here = words[place.at]
+    clause = [word.text for word in words[: place.at] if word.clause == here.clause]
+    if words[last.at].clause != here.clause - 1 or not set(clause) <= known.joins:
         return False
-    denied = any(
-        one == "not" and other in _CHOOSES | {"used", "taken", "adopted"} for one, other in pairwise(after)
-    )
-    return denied or bool(_OUT.intersection(after[:6]))
+    opened = {
+        word.text for word in words[max(0, last.at - _WINDOW) : last.at] if word.clause == here.clause - 1
+    }
+    if last.stance == "turned down":
+        return bool(opened & known.lists) or words[last.at].follows == ","
+    closed = later[:1] and words[later[0].at].clause in (here.clause, here.clause + 1)
+    between = {word.text for word in words[place.end : later[0].at]} if closed else set()
+    ends = bool(closed) and bool(between) and between <= known.joins
+    return last.stance == "compared" and (ends or bool({"and", "or"} & set(clause)))
+
+
+def _said_behind(after: list[str], known: ChoiceWords) -> Stance | None:
+    """What the words behind a name say of it: `was considered and rejected`, `it is`, `is the fallback`."""
+    near = after[:_BEHIND]
+    if known.loses.intersection(after[:1]):
+        return "turned down"
+    if known.wins.intersection(after[:1]) or after[:2] == ["it", "is"]:
+        return "chosen"
+    if after[:1] == ["only"] and known.doubts.intersection(after[1:2]):
+        return "turned down"
+    if known.verb_is.intersection(after[:2]):
+        taken = known.chooses | known.is_chosen | {"used", "taken"}
+        if any(one == "not" and other in taken for one, other in pairwise(after)):
+            return "turned down"
+        if known.is_out.intersection(near):
+            return "turned down"
+        if known.is_chosen.intersection(near) and not known.others.intersection(near):
+            return "chosen"
+    return "compared" if known.others.intersection(near) - {"not"} else None
+
+
+def _stands_alone(words: list[Word], place: _Mention) -> bool:
+    """Whether a name is a whole clause."""
+    clause = words[place.at].clause
+    around = {word.text for word in words if word.clause == clause} - _ARTICLES
+    return around <= {word.text for word in words[place.at : place.end]}
+
+
+def _said_by_label(words: list[Word], at: int, known: ChoiceWords) -> Stance:
+    """What the label before a name says of it. A name that a text begins with is chosen."""
+    here = words[at]
+    if here.follows != ":":
+        begins = {word.text for word in words[:at]} <= _ARTICLES
+        return "chosen" if begins else "named"
+    label = {word.text for word in words[:at] if word.clause == here.clause - 1}
+    if label & known.others:
+        return "compared"
+    return "chosen" if label & known.names else "named"

@@ -1,0 +1,125 @@
+"""The words of a decision, in their clauses: what each follows, where it stands, and what is struck out.
+
+A table is read row by row, a list item by item; a heading, or a line that ends with a colon, says what the
+rows and items below it are.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from agentforge.catalog.policies import read_policy, section
+from agentforge.documents.items import plain
+
+_PIECE = re.compile(
+    r"\w+|(?P<stop>[.!?;](?=\W|$)|[\u2013\u2014()]|[ \t]-[ \t])"
+    r"|(?P<label>:(?=\W|$)|\|)|(?P<comma>,)|(?P<strike>~~)"
+)
+_ITEM = re.compile(r"\s*(?:>\s*)*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(?P<box>[ x])\]\s*)?|\s*\|")
+_LABEL = re.compile(r"\W*\w+(?:[ -]\w+){0,2}:\s")
+_RULE = re.compile(r"[\s|:-]*")
+_MARKS = {"\u2705": " selected ", "\u2714": " selected ", "\u274c": " rejected ", "\u2716": " rejected "}
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceWords:
+    """The words of `policies/choices.yaml`."""
+
+    turns_down: frozenset[str]
+    lists: frozenset[str]
+    chooses: frozenset[str]
+    names: frozenset[str]
+    is_chosen: frozenset[str]
+    wins: frozenset[str]
+    loses: frozenset[str]
+    verb_is: frozenset[str]
+    is_out: frozenset[str]
+    others: frozenset[str]
+    compares: frozenset[str]
+    argues: frozenset[str]
+    doubts: frozenset[str]
+    begins: frozenset[str]
+    joins: frozenset[str]
+
+
+@cache
+def choice_words() -> ChoiceWords:
+    """The words, read when first asked for."""
+    return section(ChoiceWords, "choices.yaml", read_policy("choices"))
+
+
+class Word(NamedTuple):
+    """A word, and where it stands."""
+
+    text: str
+    clause: int
+    follows: str
+    """What its clause follows: a comma, a colon, or anything else, which is empty."""
+    line: int
+    item: int = 0
+    """The number of the item or row that it is in; 0 outside of lists and tables."""
+    box: str = ""
+    """What the box of its item says: `x`, or a blank; empty without one."""
+    struck: bool = False
+    below: str = ""
+    """The line that says what its list is."""
+
+
+def read_words(text: str) -> list[Word]:
+    """The words of a text, clause by clause."""
+    folded = text.casefold().replace("**", " ")
+    for mark, word in _MARKS.items():
+        folded = folded.replace(mark, word)
+    folded = re.sub(r"n['\u2019]t\b|\bcannot\b", " not", folded)
+    return list(_words(_joined(folded.splitlines())))
+
+
+def flat(text: str) -> list[str]:
+    """The words of a text, without markup and case."""
+    return re.findall(r"\w+", plain(text).casefold())
+
+
+def _joined(lines: list[str]) -> Iterator[tuple[str, int, str, str]]:
+    """Each line that is a clause's own beginning, with its item, its box, and what stands above its list. A
+    line that only goes on is joined to the one before.
+    """
+    heading = opening = ""
+    number, pending = 0, ("", 0, "", "")
+    for line in lines:
+        found = _ITEM.match(line)
+        is_heading = line.lstrip().startswith("#")
+        if not line.strip() or _RULE.fullmatch(line):
+            yield pending
+            pending = ("", 0, "", "")
+        elif found is not None:
+            yield pending
+            number += 1
+            pending = (line[found.end() :], number, found["box"] or "", f"{heading} {opening}".strip())
+        elif is_heading:
+            yield pending
+            heading, opening = line, ""
+            pending = (line.lstrip("# "), 0, "", "")
+        elif pending[0] and not _LABEL.match(line):
+            pending = (f"{pending[0]} {line.strip()}", *pending[1:])
+        else:
+            yield pending
+            pending = (line, 0, "", heading)
+        if found is None and not is_heading and line.strip():
+            opening = line if line.rstrip().endswith(":") else ""
+    yield pending
+
+
+def _words(lines: Iterator[tuple[str, int, str, str]]) -> Iterator[Word]:
+    clause, struck = 0, False
+    for at, (line, item, box, below) in enumerate(lines):
+        follows, clause = "", clause + 1
+        for piece in _PIECE.finditer(line):
+            if piece["strike"]:
+                struck = not struck
+            elif piece["stop"] or piece["label"] or piece["comma"]:
+                follows = ":" if piece["label"] else "," if piece["comma"] else ""
+                clause += 1
+            else:
+                yield Word(piece[0], clause, follows, at, item, box, struck, below)
