@@ -242,6 +242,12 @@ DECIDED: list[tuple[str, str, str]] = [
     (BROKERS, "Whichever of Kafka and SQS is cheaper in March.", ""),
     (BROKERS, "SQS is the safest, and we take it.", "SQS"),
     (BROKERS, "It's a tie between Kafka and SQS, and the tie goes to SQS.", "SQS"),
+    (QUEUES, "Compared with Temporal, the Postgres queue is simpler to run.", "Postgres queue"),
+    (
+        QUEUES,
+        "We weighed Temporal, Celery with Redis, and the Postgres queue. Temporal is adopted.",
+        "Temporal",
+    ),
     # A reader would understand it; the words do not say it plainly enough: asked again, and not guessed.
     (BROKERS, "Use Kafka only if SQS fails the load test; until then SQS.", ""),
 ]

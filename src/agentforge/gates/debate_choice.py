@@ -5,7 +5,7 @@ chosen. Where the words contradict themselves, or name several and take none, no
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Literal
 
 from agentforge.gates.debate_words import ChoiceWords, Word, choice_words, flat, read_words
@@ -58,14 +58,24 @@ def _choice(words: list[Word], found: list[_Mention]) -> str | None:
     if len(named) == 1:
         return left[0].name
     opening = [each for each in left if _opens(words, each.at)]
-    leads = opening and set(flat(" ".join(word.text for word in words[: opening[0].at]))) <= _ARTICLES
+    leads = opening and _begins(words, opening[0].at)
     return opening[0].name if leads and {each.name for each in opening} == {opening[0].name} else None
+
+
+def _begins(words: list[Word], at: int) -> bool:
+    """Whether a text begins here."""
+    return at <= len(_ARTICLES) and {word.text for word in words[:at]} <= _ARTICLES
+
+
+def _clause_before(words: list[Word], at: int, back: int = 0) -> list[str]:
+    """The words before a place in its clause, or in one before that; no more than the window."""
+    clause = words[at].clause - back
+    return [word.text for word in words[max(0, at - _WINDOW) : at] if word.clause == clause]
 
 
 def _opens(words: list[Word], at: int) -> bool:
     """Whether a name is the first of its clause, which follows no comma."""
-    before = [word.text for word in words[:at] if word.clause == words[at].clause]
-    return set(before) <= _ARTICLES and words[at].follows != ","
+    return set(_clause_before(words, at)) <= _ARTICLES and words[at].follows != ","
 
 
 def _mentions(words: list[Word], names: Mapping[str, Sequence[str]]) -> list[_Mention]:
@@ -86,16 +96,16 @@ def _mentions(words: list[Word], names: Mapping[str, Sequence[str]]) -> list[_Me
             at += 1
     enumerated = _enumerated(words, places)
     found: list[_Mention] = []
-    for number, place in enumerate(places):
-        until = places[number + 1].at if number + 1 < len(places) else len(words)
-        stance = _stance(words, place, found, places[number + 1 :], listed=place in enumerated, until=until)
+    for place, after in zip_longest(places, places[1:]):
+        last = found[-1] if found else None
+        stance = _stance(words, place, last, after, listed=place.at in enumerated)
         found.append(replace(place, stance=stance))
     return found
 
 
-def _enumerated(words: list[Word], places: list[_Mention]) -> list[_Mention]:
-    """The names that begin an item, a row, or a line as its label, where several do: a list of options chooses
-    none of them.
+def _enumerated(words: list[Word], places: list[_Mention]) -> frozenset[int]:
+    """The places of the names that begin an item, a row, or a line as its label, where several do: a list of
+    options chooses none of them.
     """
     first = {word.line: at for at, word in reversed(list(enumerate(words)))}
     heads = [
@@ -103,7 +113,8 @@ def _enumerated(words: list[Word], places: list[_Mention]) -> list[_Mention]:
         for each in places
         if first[words[each.at].line] == each.at and (words[each.at].item or _is_label(words, each))
     ]
-    return heads if len({each.name for each in heads}) > 1 else []
+    several = len({each.name for each in heads}) > 1
+    return frozenset(each.at for each in heads) if several else frozenset()
 
 
 def _is_label(words: list[Word], place: _Mention) -> bool:
@@ -112,17 +123,12 @@ def _is_label(words: list[Word], place: _Mention) -> bool:
     return behind is not None and behind.line == words[place.at].line and behind.follows == ":"
 
 
-def _stance(  # what stands before a name, behind it and around it
-    words: list[Word],
-    place: _Mention,
-    before: list[_Mention],
-    later: list[_Mention],
-    *,
-    listed: bool,
-    until: int,
+def _stance(
+    words: list[Word], place: _Mention, last: _Mention | None, after: _Mention | None, *, listed: bool
 ) -> Stance:
-    """What the words around a name say of it."""
+    """What the words around a name say of it, from the name before it to the one behind."""
     known, here = choice_words(), words[place.at]
+    until = after.at if after is not None else len(words)
     if here.struck:
         return "turned down"
     if here.box:
@@ -132,30 +138,29 @@ def _stance(  # what stands before a name, behind it and around it
         said = {word.text for word in line}
         out, taken = said & (known.is_out | known.others), said & (known.is_chosen | known.wins)
         return "turned down" if out else "chosen" if taken else "compared"
-    if here.below and set(flat(here.below)) & (known.others | known.compares):
+    if here.below & (known.others | known.compares):
         return "compared"
     behind = _said_behind([word.text for word in line if word.clause == here.clause], known)
     if behind == "turned down":
         return behind
-    stance = _said_before(words, place, before, later, known)
+    stance = _said_before(words, place, last, after, known)
     if stance == "named" and _stands_alone(words, place):
         stance = _said_by_label(words, place.at, known)
     return behind or stance if stance == "named" else stance
 
 
 def _said_before(
-    words: list[Word], place: _Mention, before: list[_Mention], later: list[_Mention], known: ChoiceWords
+    words: list[Word], place: _Mention, last: _Mention | None, after: _Mention | None, known: ChoiceWords
 ) -> Stance:
     """What the words of its clause before a name say of it, beginning with the name before."""
     here = words[place.at]
-    last = before[-1] if before else None
     start = max(0, place.at - _WINDOW)
     stance: Stance = "named"
     if last is not None and words[last.at].clause == here.clause:
         start = last.end
         if {word.text for word in words[start : place.at]} <= known.joins:
             stance = last.stance
-    elif last is not None and here.follows == "," and _goes_on(words, place, last, later, known):
+    elif last is not None and here.follows == "," and _goes_on(words, place, last, after, known):
         return last.stance
     clause = [word.text for word in words[start : place.at] if word.clause == here.clause]
     return _read(clause, stance, known)
@@ -187,22 +192,25 @@ def _read(clause: list[str], stance: Stance, known: ChoiceWords) -> Stance:
 
 
 def _goes_on(
-    words: list[Word], place: _Mention, last: _Mention, later: list[_Mention], known: ChoiceWords
+    words: list[Word], place: _Mention, last: _Mention, after: _Mention | None, known: ChoiceWords
 ) -> bool:
     """Whether a name behind a comma goes on with the list that the last one was in."""
     here = words[place.at]
-    clause = [word.text for word in words[: place.at] if word.clause == here.clause]
+    clause = _clause_before(words, place.at)
     if words[last.at].clause != here.clause - 1 or not set(clause) <= known.joins:
         return False
-    opened = {
-        word.text for word in words[max(0, last.at - _WINDOW) : last.at] if word.clause == here.clause - 1
-    }
     if last.stance == "turned down":
-        return bool(opened & known.lists) or words[last.at].follows == ","
-    closed = later[:1] and words[later[0].at].clause in (here.clause, here.clause + 1)
-    between = {word.text for word in words[place.end : later[0].at]} if closed else set()
-    ends = bool(closed) and bool(between) and between <= known.joins
-    return last.stance == "compared" and (ends or bool({"and", "or"} & set(clause)))
+        opened = known.lists.intersection(_clause_before(words, last.at))
+        return bool(opened) or words[last.at].follows == ","
+    if last.stance != "compared":
+        return False
+    between = (
+        [word.text for word in words[place.end : min(after.at, place.end + _WINDOW)]]
+        if after is not None
+        else []
+    )
+    ends = 0 < len(between) < _WINDOW and set(between) <= known.joins
+    return ends or not {"and", "or"}.isdisjoint(clause)
 
 
 def _said_behind(after: list[str], known: ChoiceWords) -> Stance | None:
@@ -227,18 +235,17 @@ def _said_behind(after: list[str], known: ChoiceWords) -> Stance | None:
 
 def _stands_alone(words: list[Word], place: _Mention) -> bool:
     """Whether a name is a whole clause."""
-    clause = words[place.at].clause
-    around = {word.text for word in words if word.clause == clause} - _ARTICLES
-    return around <= {word.text for word in words[place.at : place.end]}
+    behind = words[place.end] if place.end < len(words) else None
+    ends = behind is None or behind.clause != words[place.end - 1].clause
+    return ends and set(_clause_before(words, place.at)) <= _ARTICLES
 
 
 def _said_by_label(words: list[Word], at: int, known: ChoiceWords) -> Stance:
     """What the label before a name says of it. A name that a text begins with is chosen."""
     here = words[at]
     if here.follows != ":":
-        begins = {word.text for word in words[:at]} <= _ARTICLES
-        return "chosen" if begins else "named"
-    label = {word.text for word in words[:at] if word.clause == here.clause - 1}
+        return "chosen" if _begins(words, at) else "named"
+    label = set(_clause_before(words, at, back=1))
     if label & known.others:
         return "compared"
     return "chosen" if label & known.names else "named"

@@ -63,8 +63,8 @@ class Word(NamedTuple):
     box: str = ""
     """What the box of its item says: `x`, or a blank; empty without one."""
     struck: bool = False
-    below: str = ""
-    """The line that says what its list is."""
+    below: frozenset[str] = frozenset()
+    """The words of the heading, and of the line, that say what its list is."""
 
 
 def read_words(text: str) -> list[Word]:
@@ -73,7 +73,7 @@ def read_words(text: str) -> list[Word]:
     for mark, word in _MARKS.items():
         folded = folded.replace(mark, word)
     folded = re.sub(r"n['\u2019]t\b|\bcannot\b", " not", folded)
-    return list(_words(_joined(folded.splitlines())))
+    return list(_words(_lines(folded)))
 
 
 def flat(text: str) -> list[str]:
@@ -81,45 +81,48 @@ def flat(text: str) -> list[str]:
     return re.findall(r"\w+", plain(text).casefold())
 
 
-def _joined(lines: list[str]) -> Iterator[tuple[str, int, str, str]]:
-    """Each line that is a clause's own beginning, with its item, its box, and what stands above its list. A
-    line that only goes on is joined to the one before.
-    """
-    heading = opening = ""
-    number, pending = 0, ("", 0, "", "")
-    for line in lines:
+class _Line(NamedTuple):
+    text: str
+    item: int = 0
+    box: str = ""
+    below: frozenset[str] = frozenset()
+    goes_on: bool = False
+    """Whether it only goes on with the line before."""
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """Each line with its item, its box, and the words that stand above its list."""
+    heading = opening = frozenset[str]()
+    number, is_open = 0, False
+    for line in text.splitlines():
         found = _ITEM.match(line)
-        is_heading = line.lstrip().startswith("#")
         if not line.strip() or _RULE.fullmatch(line):
-            yield pending
-            pending = ("", 0, "", "")
-        elif found is not None:
-            yield pending
+            is_open = False
+            continue
+        if found is not None:
             number += 1
-            pending = (line[found.end() :], number, found["box"] or "", f"{heading} {opening}".strip())
-        elif is_heading:
-            yield pending
-            heading, opening = line, ""
-            pending = (line.lstrip("# "), 0, "", "")
-        elif pending[0] and not _LABEL.match(line):
-            pending = (f"{pending[0]} {line.strip()}", *pending[1:])
+            yield _Line(line[found.end() :], number, found["box"] or "", heading | opening)
+        elif line.lstrip().startswith("#"):
+            heading, opening = frozenset(flat(line)), frozenset()
+            yield _Line(line)
         else:
-            yield pending
-            pending = (line, 0, "", heading)
-        if found is None and not is_heading and line.strip():
-            opening = line if line.rstrip().endswith(":") else ""
-    yield pending
+            opening = frozenset(flat(line)) if line.rstrip().endswith(":") else frozenset()
+            yield _Line(line, below=heading, goes_on=is_open and not _LABEL.match(line))
+        is_open = True
 
 
-def _words(lines: Iterator[tuple[str, int, str, str]]) -> Iterator[Word]:
-    clause, struck = 0, False
-    for at, (line, item, box, below) in enumerate(lines):
-        follows, clause = "", clause + 1
-        for piece in _PIECE.finditer(line):
+def _words(lines: Iterator[_Line]) -> Iterator[Word]:
+    clause, number, struck, follows = 0, 0, False, ""
+    item, box, below = 0, "", frozenset[str]()
+    for line in lines:
+        if not line.goes_on:
+            clause, number, follows = clause + 1, number + 1, ""
+            item, box, below = line.item, line.box, line.below
+        for piece in _PIECE.finditer(line.text):
             if piece["strike"]:
                 struck = not struck
             elif piece["stop"] or piece["label"] or piece["comma"]:
                 follows = ":" if piece["label"] else "," if piece["comma"] else ""
                 clause += 1
             else:
-                yield Word(piece[0], clause, follows, at, item, box, struck, below)
+                yield Word(piece[0], clause, follows, number, item, box, struck, below)
