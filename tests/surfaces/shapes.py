@@ -156,7 +156,7 @@ ELSEWHERE = frozenset(
             f"phase {word}"
             for word in (
                 *("start", "brainstorm", "research", "design", "plan", "test", "build", "validate", "review"),
-                *("learn", "continue", "status", "save", "debate", "check"),
+                *("learn", "continue", "status", "save", "debate", "check", "log"),
             )
         ),
         *(

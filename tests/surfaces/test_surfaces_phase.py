@@ -2,15 +2,25 @@
 
 import fcntl
 import itertools
+import multiprocessing
+import multiprocessing.synchronize
 import os
 import re
+import shutil
 from collections.abc import Iterator, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from agentforge.app.phase_log import append_line, read_logged
+from agentforge.app.phasing import Checkout, continue_workflow
 from agentforge.catalog.phases import PHASES, workflow
+from agentforge.core.errors import PolicyError
+from agentforge.phases.log import LOG, read_log
+from agentforge.system.canon import digest
+from tests.depth import telling
 from tests.phases.desk import argue, fill
 from tests.surfaces.scene import Scene, make_scene
 
@@ -171,6 +181,122 @@ def test_of_two_that_continue_at_once_one_says_so(scene: Scene) -> None:
     finally:
         os.close(fd)
     assert scene.run("phase", "continue").returncode == 0
+
+
+def _go_on(top: Path, start: "multiprocessing.synchronize.Barrier") -> None:
+    """Go on with a workflow, at the same instant as somebody else; the exit code says how it ended."""
+    checkout = replace(Checkout.open(top, command="race"), clock=lambda: datetime(2030, 1, 31, tzinfo=UTC))
+    start.wait(10)
+    try:
+        continue_workflow(checkout)
+    except PolicyError:
+        os._exit(4)
+    os._exit(0)
+
+
+def test_of_two_processes_that_race_one_wins_and_one_says_so_and_the_files_are_whole(scene: Scene) -> None:
+    """Both begin at the same instant, again and again: what is left is what one of them would leave alone, or
+    what both would leave in turn.
+    """
+    scene.run("phase", "start", "x")
+    fresh = scene.top.parent / "fresh"
+    shutil.copytree(scene.top, fresh)
+    fork = multiprocessing.get_context("fork")
+
+    def ends(together: int, rounds: int) -> tuple[list[int], dict[str, str]]:
+        shutil.rmtree(scene.top)
+        shutil.copytree(fresh, scene.top)
+        codes = []
+        for _ in range(rounds):
+            start = fork.Barrier(together)
+            both = [fork.Process(target=_go_on, args=(scene.top, start)) for _ in range(together)]
+            for each in both:
+                each.start()
+            for each in both:
+                each.join(20)
+            codes += sorted(each.exitcode or 0 for each in both)
+        assert read_logged(scene.top).log.broken == ""
+        files = OnDisk(scene.top)
+        return codes, {path: files[path] for path in files if path.startswith((".claude/", "docs/forge/"))}
+
+    alone = [ends(1, rounds)[1] for rounds in (1, 2)]
+    seen = []
+    for _ in telling(range(60), 8):
+        codes, left = ends(2, 1)
+        seen.append(codes)
+        assert codes in ([0, 0], [0, 4])
+        assert left == alone[0] if codes == [0, 4] else left in alone
+    assert [0, 4] in seen  # it was a race
+
+
+def test_the_log_names_every_command_and_what_was_changed_beside_it(scene: Scene) -> None:
+    assert scene.run("phase", "log").stdout == "Nothing is logged here yet.\n"
+    files, log = OnDisk(scene.top), scene.top / LOG
+    scene.run("phase", "start", "x")
+    scene.run("phase", "brainstorm")
+    assert scene.run("phase", "continue").returncode == 3  # the first time it writes what is missing
+    scene.run("phase", "continue")
+    scene.run("phase", "save")
+    found = scene.data("phase", "log")
+    assert [(line["command"], line["did"]) for line in found["lines"]][:2] == [
+        ("agentforge phase start", "started"),
+        ("agentforge phase brainstorm", "entered"),
+    ]
+    assert found["lines"][-1]["why"] == "a copy was asked for"
+    assert (found["broken"], found["changed"], found["gone"]) == (None, [], [])
+    entered = {each["path"]: each for each in found["lines"][1]["files"]}
+    started = {each["path"]: each["after"] for each in found["lines"][0]["files"]}
+    assert entered[STATE]["before"] == started[STATE]
+    assert entered["docs/forge/phases/brainstorm.md"]["before"] is None
+    last = {each["path"]: each["after"] for line in found["lines"] for each in line["files"]}
+    assert all(last[path] == digest(files[path]) for path in last)
+
+    count = len(log.read_bytes().splitlines())
+    scene.run("phase", "continue")
+    scene.run("phase", "status")
+    assert len(log.read_bytes().splitlines()) == count  # what changes nothing is not noted
+    fill(files, "brainstorm")
+    (scene.top / "docs/forge/knowledge/glossary.md").unlink()
+    found = scene.data("phase", "log")
+    assert "docs/forge/phases/brainstorm.md" in found["changed"]
+    assert found["gone"] == ["docs/forge/knowledge/glossary.md"]
+
+
+def test_a_log_that_was_changed_says_where_and_without_one_everything_goes_on(
+    scene: Scene, tmp_path: Path
+) -> None:
+    log = scene.top / LOG
+    scene.run("phase", "start", "x")
+    scene.run("phase", "brainstorm")
+    whole = log.read_bytes()
+    log.write_bytes(whole.replace(b'"did":"started"', b'"did":"entered"'))
+    told = scene.run("phase", "log")
+    assert told.returncode == 1
+    assert "This log was changed: line 2 does not follow the line before it." in told.stdout
+    log.write_bytes(whole.splitlines(keepends=True)[1])
+    assert scene.data("phase", "log")["broken"] == "line 1 does not follow the line before it"
+    line = read_log(whole).lines[0]
+    for data in (whole[:-20], b"\xff\x00 nonsense", b"[" * 100_000, b"1\n{}\n"):  # a power cut, and worse
+        log.write_bytes(data)
+        append_line(scene.top, line)
+        found = read_logged(scene.top).log
+        assert found.lines[-1] == line
+        assert "cannot be read" in found.broken
+        assert log.read_bytes().startswith(data)
+    log.unlink()
+    fill(OnDisk(scene.top), "brainstorm")
+    assert scene.run("phase", "continue").returncode == 3
+    (again,) = scene.data("phase", "log")["lines"]
+    assert (again["did"], again["why"]) == ("planned_debate", "this phase always has one")
+    log.unlink()
+    kept = tmp_path / "kept"
+    kept.write_text("theirs", encoding="utf-8")
+    log.symlink_to(kept)
+    state = (scene.top / STATE).read_bytes()
+    refused = scene.run("phase", "continue", "--no-debate")
+    assert (refused.returncode, kept.read_text(encoding="utf-8")) == (4, "theirs")
+    assert "log.jsonl is a link" in refused.stderr
+    assert (scene.top / STATE).read_bytes() == state
 
 
 def test_debates_are_planned_forced_skipped_and_written_again(scene: Scene) -> None:

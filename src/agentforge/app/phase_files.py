@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentforge.core.errors import ModelMistake, PolicyError, UsageError
+from agentforge.phases.log import LOG
 from agentforge.phases.tree import CONFIG, DOCS, ROOTS, SNAPSHOTS, STATE, WORKFLOW, WorkflowTree
 from agentforge.system.beneath import (
     Content,
@@ -35,7 +36,7 @@ _FOLDER = ".claude/forge"
 @contextlib.contextmanager
 def workflow_lock(top: Path) -> Iterator[None]:
     """Hold the workflow of a checkout. Whoever comes meanwhile is told so."""
-    with _refusing_links(), disk_errors():
+    with linkless():
         make_folders(top, STATE)
         fd = open_beneath(top, _FOLDER, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -52,7 +53,7 @@ def workflow_lock(top: Path) -> Iterator[None]:
 
 def read_files(top: Path) -> dict[str, str]:
     """Every file of the workflow that is text. A link among them is refused by its path."""
-    with _refusing_links(), disk_errors():
+    with linkless():
         found: dict[str, str] = {}
         for root in ROOTS:
             _refuse_link(top, root)
@@ -70,8 +71,8 @@ def read_files(top: Path) -> dict[str, str]:
 def write_files(top: Path, tree: WorkflowTree) -> list[str]:
     """Write what shall be different; the paths, the state last."""
     paths = sorted(tree.written, key=lambda path: (path == STATE, path))
-    with _refusing_links(), disk_errors():
-        for path in paths:  # all of them before the first is written
+    with linkless():
+        for path in (*paths, LOG):  # all of them before the first is written
             found = state_of(top, path)
             if found is not None and not stat.S_ISREG(found.st_mode):
                 raise PolicyError(f"{path} is to be written, and is no file.", "Move it out of the way.")
@@ -137,9 +138,10 @@ def _is_link(path: str) -> PolicyError:
 
 
 @contextlib.contextmanager
-def _refusing_links() -> Iterator[None]:
-    """A refusal of the layer below is one for the person here."""
+def linkless() -> Iterator[None]:
+    """A refusal of the layer below, and a disk that fails, are sentences for the person here."""
     try:
-        yield
+        with disk_errors():
+            yield
     except ModelMistake as error:
         raise PolicyError(f"{error.text[:1].upper()}{error.text[1:]}.") from None

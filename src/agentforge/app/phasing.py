@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from agentforge.app.phase_files import read_files, workflow_lock, write_files
+from agentforge.app.phase_log import append_line
 from agentforge.catalog.phases import PhaseId
 from agentforge.core.errors import PolicyError, StateInvalid, UserError
 from agentforge.core.reply import Json
@@ -18,6 +19,7 @@ from agentforge.gates.debate_trigger import Flag
 from agentforge.phases import advance, debates, snapshots
 from agentforge.phases.advance import Advance, current_state
 from agentforge.phases.knowledge import read_decisions, registry_path
+from agentforge.phases.log import line_of
 from agentforge.phases.state import WorkflowState
 from agentforge.phases.tree import BrokenState, MissingFile, WorkflowTree
 from agentforge.store.task.times import Clock, utc_now
@@ -75,13 +77,17 @@ class Checkout:
     branch: str = ""
     on_change: OnChange = nobody
     clock: Clock = utc_now
+    command: str = ""
+    """What its log calls whoever works on it."""
 
     @classmethod
-    def open(cls, where: Path, on_change: OnChange = nobody, clock: Clock = utc_now) -> "Checkout":
+    def open(
+        cls, where: Path, on_change: OnChange = nobody, clock: Clock = utc_now, command: str = ""
+    ) -> "Checkout":
         """The checkout around a directory."""
         git = Git.open(where)
         found = git.run("symbolic-ref", "--quiet", "--short", "HEAD", check=False)
-        return cls(git.top.resolve(), found.out.decode("utf-8", "replace").strip(), on_change, clock)
+        return cls(git.top.resolve(), found.out.decode("utf-8", "replace").strip(), on_change, clock, command)
 
     def read(self) -> WorkflowTree:
         """The files as they are now."""
@@ -93,9 +99,17 @@ class Checkout:
             tree = self.read()
             done = step(tree)
             snapshots.save_if_due(tree)
-            written = write_files(self.top, tree)
+            written = self.write(tree, done)
         self.on_change(self.top, done.state)
         return PhaseResult(self.top, done, tuple(written), tuple(dict.fromkeys(tree.notes)))
+
+    def write(self, tree: WorkflowTree, done: Advance) -> list[str]:
+        """Write what shall be different, and a line of the log; the paths of the files."""
+        written = write_files(self.top, tree)
+        if written:
+            why = done.why or "; ".join(done.waiting)
+            append_line(self.top, line_of(tree, self.command, done.action, why, done.state))
+        return written
 
 
 def start_workflow(checkout: Checkout, objective: str, issue: str = "") -> PhaseResult:
@@ -119,7 +133,7 @@ def continue_workflow(
 
     def step(tree: WorkflowTree) -> Advance:
         if repair and (mended := snapshots.repair(tree)) is not None:
-            return Advance("nothing", mended)
+            return Advance("nothing", mended, why="the state could not be read")
         return advance.resume(tree, flags)
 
     return checkout.apply(step)
@@ -132,7 +146,7 @@ def save_workflow(checkout: Checkout) -> str:
     def step(tree: WorkflowTree) -> Advance:
         state = current_state(tree)
         found.append(snapshots.save(tree))
-        return Advance("nothing", state)
+        return Advance("nothing", state, why="a copy was asked for")
 
     checkout.apply(step)
     return found[0]
@@ -196,7 +210,7 @@ def _save_if_due(checkout: Checkout) -> None:
         return
     try:
         with workflow_lock(checkout.top):
-            write_files(checkout.top, tree)
+            checkout.write(tree, Advance("nothing", current_state(tree), why="the last copy was an hour old"))
     except PolicyError:
         return
 

@@ -29,7 +29,7 @@ def run_hook(event: HookEvent, workspace: Path, environment: Mapping[str, str]) 
                 tell_ao_again(workspace, environment)
                 return ""
             case "pre-compact":
-                return _keep(Checkout.open(workspace))
+                return _keep(Checkout.open(workspace, command="the hook pre-compact"))
     except UserError as error:
         return f"forge: {error}"
     except OSError as error:
@@ -37,7 +37,7 @@ def run_hook(event: HookEvent, workspace: Path, environment: Mapping[str, str]) 
 
 
 def _begin(workspace: Path, environment: Mapping[str, str]) -> str:
-    checkout = Checkout.open(workspace)
+    checkout = Checkout.open(workspace, command="the hook session-start")
     fetch_role_files(checkout.top, environment)
     found = workflow_status(checkout)
     if found.state is not None:

@@ -57,6 +57,8 @@ class Advance:
     """What is still to be done before the phase can end."""
     shown: tuple[str, ...] = ()
     """What whoever works next must know."""
+    why: str = ""
+    """Why it was done, where that is more than what is missing."""
 
 
 def current_state(tree: WorkflowTree) -> WorkflowState:
@@ -174,7 +176,7 @@ def _gate(tree: WorkflowTree, state: WorkflowState) -> Advance:
     if waiting:
         return _waits(tree, replace(state, phase_status="in_progress"), "waits_for_work", waiting)
     if due.debate:
-        return plan_debate(tree, state)
+        return replace(plan_debate(tree, state), why=due.why)
     if due.override:
         state = _overridden(state, tree, due.why)
     state = _with_tasks(leave(tree, state), waiting=[])
@@ -242,7 +244,8 @@ def reopen_debate(tree: WorkflowTree, decisions: tuple[str, ...], why: str) -> A
         raise StateInvalid("Enter a phase first: `agentforge phase continue`.")
     left = tuple(phase for phase in state.completed_phases if phase != state.phase)
     state = replace(state, completed_phases=left, completed_at="")
-    return plan_debate(tree, state, f"Reconsider {', '.join(doubts)}, since this came true: {why}", doubts)
+    topic = f"Reconsider {', '.join(doubts)}, since this came true: {why}"
+    return replace(plan_debate(tree, state, topic, doubts), why=f"this came true: {why}")
 
 
 def _asks_about(tree: WorkflowTree, debate_id: str, doubts: tuple[str, ...]) -> bool:

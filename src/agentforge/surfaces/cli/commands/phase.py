@@ -255,7 +255,7 @@ def status(*, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.phase import STATUS_CODES, status_page
     from agentforge.surfaces.cli.printing import print_json
 
-    found = workflow_status(Checkout.open(here()))
+    found = workflow_status(Checkout.open(here(), command=_command()))
     if as_data:
         print_json(found.record())
     else:
@@ -357,6 +357,37 @@ def check(*, allow_commands: bool, as_data: bool) -> int:
     return _WAITING if found.fired else 0
 
 
+@phase.command(
+    epilog="""\b
+Examples:
+  agentforge phase log
+  agentforge phase log --json
+
+The files are the truth, and this is only a log of them: .claude/forge/log.jsonl may be deleted. Exit code 1
+says that a line was changed."""
+)
+@json_option
+@repo_option
+def log(*, as_data: bool) -> int:
+    """Show what each command changed, and what was changed since."""
+    from agentforge.app.phase_log import read_logged
+    from agentforge.app.phasing import Checkout
+    from agentforge.surfaces.cli.pages.phase import log_page, log_record
+    from agentforge.surfaces.cli.printing import print_json
+
+    found = read_logged(Checkout.open(here()).top)
+    if as_data:
+        print_json(log_record(found))
+    else:
+        say(log_page(found))
+    return 1 if found.log.broken else 0
+
+
+def _command() -> str:
+    """The command that runs, as the log calls it."""
+    return click.get_current_context().command_path
+
+
 def _argue(debate_id: str, model: str | None, *, as_data: bool) -> None:
     """A debate argued by our own models, in front of a person."""
     from agentforge.app.phase_debating import argue_debate
@@ -377,7 +408,7 @@ def _checkout() -> "Checkout":
         if note := tell_ao(state, os.environ):
             say(note, err=True)
 
-    checkout = Checkout.open(here(), on_change)
+    checkout = Checkout.open(here(), on_change, command=_command())
     for each in fetch_role_files(checkout.top, os.environ):
         say(f"{each.name} was fetched from the session {each.session}.", err=True)
     return checkout

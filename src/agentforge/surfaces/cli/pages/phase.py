@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from agentforge.app.phase_building import PlanBuild
 from agentforge.app.phase_checking import SwitchCheck, WatchEnd
+from agentforge.app.phase_log import LoggedFiles
 from agentforge.app.phasing import DebateVerdict, PhaseResult, Standing, WorkflowStatus
 from agentforge.core.reply import Json
 from agentforge.surfaces.cli.printing import table
@@ -29,6 +30,8 @@ def result_page(result: PhaseResult) -> str:
     if state.is_complete:
         opening = f"{state.workflow_id} is complete: {state.objective}"
     lines = [opening]
+    if done.action == "planned_debate" and done.why:
+        lines.append(f"A debate is due: {done.why}.")
     lines += [f"  {line}" for line in done.shown]
     if done.waiting and done.action != "entered":
         lines += ["", "Missing:", *(f"  {reason}" for reason in done.waiting)]
@@ -61,6 +64,7 @@ def result_record(result: PhaseResult) -> dict[str, Json]:
     """The same for programs."""
     return {
         "action": result.advance.action,
+        "why": result.advance.why or None,
         "state": result.state.record(),
         "waiting": list(result.advance.waiting),
         "shown": list(result.advance.shown),
@@ -141,6 +145,34 @@ def build_record(found: PlanBuild) -> dict[str, Json]:
     ]
     stopped: dict[str, Json] = {"end": found.end, "stopped_at": found.stopped_at or None}
     return {"items": items, **stopped, **result_record(found.result)}
+
+
+def log_page(found: LoggedFiles) -> str:
+    """What each command changed, and what was changed since."""
+    if not found.log.lines and not found.log.broken:
+        return "Nothing is logged here yet."
+    rows = [
+        (line.at, line.command, line.did.replace("_", " "), line.phase, str(len(line.files)), line.why)
+        for line in found.log.lines
+    ]
+    lines = [table(("at", "command", "did", "phase", "files", "why"), rows)]
+    if found.changed:
+        lines += ["", "Changed since, by somebody else:", *(f"  {path}" for path in found.changed)]
+    if found.gone:
+        lines += ["", "Gone since:", *(f"  {path}" for path in found.gone)]
+    if found.log.broken:
+        lines += ["", f"This log was changed: {found.log.broken}."]
+    return "\n".join(lines)
+
+
+def log_record(found: LoggedFiles) -> dict[str, Json]:
+    """The same for programs."""
+    return {
+        "lines": [line.record() for line in found.log.lines],
+        "broken": found.log.broken or None,
+        "changed": list(found.changed),
+        "gone": list(found.gone),
+    }
 
 
 _ENDS: Mapping[WatchEnd, str] = {
