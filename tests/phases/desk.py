@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from agentforge.documents.outline import named, with_body
+from agentforge.phases import advance
 from agentforge.phases.advance import Advance
 from agentforge.phases.tree import STATE, WorkflowTree
 from tests.gates.debates import FILES
@@ -104,3 +105,20 @@ class Desk:
     def state_text(self) -> str:
         """The file that holds the state."""
         return self.files[STATE]
+
+
+def decided_desk(criteria: str) -> Desk:
+    """A workflow in research, whose one decision is given up by these criteria."""
+    desk = Desk()
+    desk.do(lambda tree: advance.start(tree, "Sessions"))
+    desk.do(advance.resume)
+    fill(desk.files, "brainstorm")
+    debate_id = desk.do(advance.resume).state.debate_id
+    argue(desk.files, debate_id)
+    path = f"docs/forge/debate/{debate_id}/synthesis.md"
+    text = desk.files[path]
+    start, end = text.index("- Login latency"), text.index("## Fallback Plan")
+    desk.files[path] = f"{text[:start]}{criteria}\n{text[end:]}"
+    assert desk.do(advance.resume).action == "completed"
+    assert desk.do(advance.resume).action == "entered"
+    return desk

@@ -21,8 +21,9 @@ from agentforge.core.errors import PolicyError
 from agentforge.phases.log import LOG, read_log
 from agentforge.system.canon import digest
 from tests.depth import telling
-from tests.phases.desk import argue, fill
-from tests.surfaces.scene import Scene, make_scene
+from tests.phases.desk import argue, decided_desk, fill
+from tests.surfaces.scene import CODE, TEST, Scene, make_scene
+from tests.surfaces.test_surfaces_audit import keep
 
 STATE = ".claude/forge/active-workflow.md"
 DEBATE = ("--debate", "-d", "--no-debate", "-D")
@@ -397,3 +398,59 @@ def test_criteria_to_abort_are_watched_and_one_that_comes_true_reopens_its_debat
     assert licence["status"] in ("fired", "not_run")  # it ran, or there is no sandbox here
     if licence["status"] == "fired":
         assert licence["detail"] == "it ended with 1"
+
+
+def test_a_test_a_check_and_a_metric_are_looked_at_and_each_that_comes_true_reopens_the_debate(
+    tmp_path: Path,
+) -> None:
+    rule = (
+        "check: no-sleep\nkind: regex\ndescription: nothing waits here\nfix_hint: Wait for an event.\n"
+        "pattern: '\\bsleep\\('\nexamples: {failing: ['time.sleep(1)'], passing: ['wait(1)']}\n"
+    )
+    code = {"greeting.py": CODE, "tests/test_greeting.py": TEST, ".agentforge/checks/no-sleep.yaml": rule}
+    scene = make_scene(tmp_path, code)
+    files = OnDisk(scene.top)
+    criteria = """\
+- Greeting: it fails
+  - Detection: test tests/test_greeting.py::test_it_greets
+- Unknown: it fails
+  - Detection: test tests/test_gone.py::test_nobody_wrote
+- Sleep: somebody waits
+  - Detection: check no-sleep
+- Work: too many tasks
+  - Detection: metric tasks over 1
+"""
+    desk = decided_desk(criteria)
+    for path, text in desk.files.items():
+        files[path] = text
+
+    def looked() -> dict[str, str]:
+        for folder in (scene.top / "docs/forge/debate").glob("research-*"):
+            shutil.rmtree(folder)
+        for path, text in desk.files.items():
+            files[path] = text
+        found = scene.data("phase", "check")
+        ends = {each["condition"]: each["status"] for each in found["switches"]}
+        state = scene.data("phase", "status")["state"]
+        assert (state["phase_status"] == "blocked") is ("fired" in ends.values())
+        if "fired" in ends.values():
+            plan = files[f"docs/forge/debate/{state['debate_id']}/debate-plan.md"]
+            came_true = "; ".join(name for name, end in ends.items() if end == "fired")
+            assert f"Reconsider D1, since this came true: {came_true}" in plan
+        told = {each["condition"]: each["detail"] for each in found["switches"]}
+        assert told["Unknown"] == "tests/test_gone.py is not a file of the commit that is checked out"
+        return ends
+
+    calm = {"Greeting": "holds", "Unknown": "not_run", "Sleep": "holds", "Work": "holds"}
+    files["greeting.py"] = CODE.replace("Hello ", "Goodbye ")  # not committed
+    assert looked() == calm
+    files["slow.py"] = "import time\n\ntime.sleep(1)\n"
+    assert looked() == {**calm, "Sleep": "fired"}
+    (scene.top / "slow.py").unlink()
+    for name in ("v1-hotfix-revised", "v1-waiting-for-a-person"):
+        keep(scene.top, f"task-{name}", name)
+    scene.run("status")
+    assert looked() == {**calm, "Work": "fired"}
+    scene.git("commit", "-qam", "Another greeting")
+    assert looked() == {**calm, "Work": "fired", "Greeting": "fired"}
+    assert scene.git("for-each-ref", "refs/agentforge") == ""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from agentforge.activities.batches import BatchOutbox
 from agentforge.activities.code import CodeReader
 from agentforge.activities.dependencies import Neighbours, NoNeighbours
+from agentforge.activities.environments import built_environment, lock_hash
 from agentforge.activities.spending import Reservations
 from agentforge.catalog.load import ResolvedPipeline
 from agentforge.commands.permissions import Rules
@@ -244,21 +245,17 @@ class World:
         return replace(self._built(state, tree, after), own_bytecode=False)
 
     def _lock_hash(self, project: Project, tree: str) -> str:
-        git = self.workspace.git
-        return project.language.projects.lock_hash(
-            project.plan, project.read(lambda path: git.read_blob(tree, path))
-        )
+        return lock_hash(self.workspace, project, tree)
 
     def _built(self, state: State, tree: str, project: Project) -> Environment:
-        own = self.workspace.git.subtree(tree, project.root)
-        return project.language.projects.build(
-            project.plan,
-            lambda place: self.workspace.check_out_base(place, own, state.base_commit),
-            self.cache,
+        return built_environment(
+            self.workspace,
+            project,
+            tree,
+            state.base_commit,
             self.sandbox,
-            version=self.workspace.describe_version(state.base_commit),
-            lock_text_hash=self._lock_hash(project, tree),
-            allow=self.network,
+            cache=self.cache,
+            network=self.network,
             index_passwords=self.index_passwords,
         )
 

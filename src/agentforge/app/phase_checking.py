@@ -12,12 +12,11 @@ from typing import Literal
 
 from agentforge.activities.task_permissions import project_of, sandbox_name
 from agentforge.app.checking import CheckRequest, check
+from agentforge.app.head_tests import run_head_test
 from agentforge.app.metrics import FIGURES, measure
 from agentforge.app.phase_files import state_of
 from agentforge.app.phasing import Checkout, PhaseResult
-from agentforge.app.proof_report import proof_report
 from agentforge.app.settings import read_own_settings
-from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
 from agentforge.core.reply import Json
 from agentforge.gates.kill_switches import Detector, SwitchWatch, watch_of
@@ -155,18 +154,10 @@ def _metric(_checkout: Checkout, site: Site, watch: SwitchWatch) -> tuple[WatchE
 
 
 def _test(_checkout: Checkout, site: Site, watch: SwitchWatch) -> tuple[WatchEnd, str]:
-    """By the newest verdict on record: a test runs where a task is judged, not here."""
-    for name in site.task_names():
-        try:
-            report = proof_report(OpenTask.open(site, site.project.task(name)))
-        except UserError:
-            continue
-        for requirement in report.requirements:
-            for test in requirement.get("tests") or []:
-                if isinstance(test, dict) and test.get("id") == watch.subject:
-                    end: WatchEnd = "holds" if test.get("green") == "passed" else "fired"
-                    return end, f"{test.get('green')} in {name}"
-    return "not_run", "no task on record has run it"
+    """Run on the commit that is checked out, as a task of it would run it."""
+    done = run_head_test(site, watch.subject)
+    ends: Mapping[str, WatchEnd] = {"passed": "holds", "failed": "fired", "not_run": "not_run"}
+    return ends[done.end], done.detail
 
 
 def _command(checkout: Checkout, site: Site, watch: SwitchWatch) -> tuple[WatchEnd, str]:

@@ -5,7 +5,7 @@ in none of them is for a person.
     file path/to/marker             the file is there
     check CHECK_ID                  the check finds something that blocks
     metric NAME over 0.05           a figure of `agentforge metrics` is above the number
-    test PATH::NAME                 the last run on record of the test failed
+    test PATH::NAME                 it fails on the commit that is checked out, in the sandbox
     command `words of a command`    it ends with another code than 0, in the sandbox
 """
 
