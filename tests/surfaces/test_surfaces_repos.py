@@ -33,6 +33,7 @@ ON_A_REPOSITORY: Mapping[str, tuple[str, ...]] = {
     "phase save": (),
     "phase debate": (),
     "phase check": (),
+    "phase log": (),
     "design": ("x",),
     "implement": ("x",),
     "test": ("x",),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import Literal
 
-from agentforge.gates.debate_words import ChoiceWords, Word, choice_words, flat, read_words
+from agentforge.gates.debate_words import ChoiceWords, PlacedWord, choice_words, flat, read_words
 
 Stance = Literal["turned down", "compared", "named", "chosen"]
 
@@ -41,7 +41,7 @@ def chosen_name(text: str, names: Mapping[str, Sequence[str]]) -> str | None:
     return None
 
 
-def _choice(words: list[Word], found: list[_Mention]) -> str | None:
+def _choice(words: list[PlacedWord], found: list[_Mention]) -> str | None:
     """What the mentions together say: what is chosen first; else the only one that is left; else the one that
     the text begins with, unless another sentence begins with another one.
     """
@@ -62,23 +62,23 @@ def _choice(words: list[Word], found: list[_Mention]) -> str | None:
     return opening[0].name if leads and {each.name for each in opening} == {opening[0].name} else None
 
 
-def _begins(words: list[Word], at: int) -> bool:
+def _begins(words: list[PlacedWord], at: int) -> bool:
     """Whether a text begins here."""
     return at <= len(_ARTICLES) and {word.text for word in words[:at]} <= _ARTICLES
 
 
-def _clause_before(words: list[Word], at: int, back: int = 0) -> list[str]:
+def _clause_before(words: list[PlacedWord], at: int, back: int = 0) -> list[str]:
     """The words before a place in its clause, or in one before that; no more than the window."""
     clause = words[at].clause - back
     return [word.text for word in words[max(0, at - _WINDOW) : at] if word.clause == clause]
 
 
-def _opens(words: list[Word], at: int) -> bool:
+def _opens(words: list[PlacedWord], at: int) -> bool:
     """Whether a name is the first of its clause, which follows no comma."""
     return set(_clause_before(words, at)) <= _ARTICLES and words[at].follows != ","
 
 
-def _mentions(words: list[Word], names: Mapping[str, Sequence[str]]) -> list[_Mention]:
+def _mentions(words: list[PlacedWord], names: Mapping[str, Sequence[str]]) -> list[_Mention]:
     spelled = sorted(
         ((flat(each), option) for option, called in names.items() for each in called),
         key=lambda row: -len(row[0]),
@@ -103,7 +103,7 @@ def _mentions(words: list[Word], names: Mapping[str, Sequence[str]]) -> list[_Me
     return found
 
 
-def _enumerated(words: list[Word], places: list[_Mention]) -> frozenset[int]:
+def _enumerated(words: list[PlacedWord], places: list[_Mention]) -> frozenset[int]:
     """The places of the names that begin an item, a row, or a line as its label, where several do: a list of
     options chooses none of them.
     """
@@ -117,14 +117,14 @@ def _enumerated(words: list[Word], places: list[_Mention]) -> frozenset[int]:
     return frozenset(each.at for each in heads) if several else frozenset()
 
 
-def _is_label(words: list[Word], place: _Mention) -> bool:
+def _is_label(words: list[PlacedWord], place: _Mention) -> bool:
     """Whether a colon follows a name."""
     behind = words[place.end] if place.end < len(words) else None
     return behind is not None and behind.line == words[place.at].line and behind.follows == ":"
 
 
 def _stance(
-    words: list[Word], place: _Mention, last: _Mention | None, after: _Mention | None, *, listed: bool
+    words: list[PlacedWord], place: _Mention, last: _Mention | None, after: _Mention | None, *, listed: bool
 ) -> Stance:
     """What the words around a name say of it, from the name before it to the one behind."""
     known, here = choice_words(), words[place.at]
@@ -150,7 +150,11 @@ def _stance(
 
 
 def _said_before(
-    words: list[Word], place: _Mention, last: _Mention | None, after: _Mention | None, known: ChoiceWords
+    words: list[PlacedWord],
+    place: _Mention,
+    last: _Mention | None,
+    after: _Mention | None,
+    known: ChoiceWords,
 ) -> Stance:
     """What the words of its clause before a name say of it, beginning with the name before."""
     here = words[place.at]
@@ -192,7 +196,7 @@ def _read(clause: list[str], stance: Stance, known: ChoiceWords) -> Stance:
 
 
 def _goes_on(
-    words: list[Word], place: _Mention, last: _Mention, after: _Mention | None, known: ChoiceWords
+    words: list[PlacedWord], place: _Mention, last: _Mention, after: _Mention | None, known: ChoiceWords
 ) -> bool:
     """Whether a name behind a comma goes on with the list that the last one was in."""
     here = words[place.at]
@@ -233,14 +237,14 @@ def _said_behind(after: list[str], known: ChoiceWords) -> Stance | None:
     return "compared" if known.others.intersection(near) - {"not"} else None
 
 
-def _stands_alone(words: list[Word], place: _Mention) -> bool:
+def _stands_alone(words: list[PlacedWord], place: _Mention) -> bool:
     """Whether a name is a whole clause."""
     behind = words[place.end] if place.end < len(words) else None
     ends = behind is None or behind.clause != words[place.end - 1].clause
     return ends and set(_clause_before(words, place.at)) <= _ARTICLES
 
 
-def _said_by_label(words: list[Word], at: int, known: ChoiceWords) -> Stance:
+def _said_by_label(words: list[PlacedWord], at: int, known: ChoiceWords) -> Stance:
     """What the label before a name says of it. A name that a text begins with is chosen."""
     here = words[at]
     if here.follows != ":":

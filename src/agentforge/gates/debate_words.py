@@ -50,7 +50,7 @@ def choice_words() -> ChoiceWords:
     return section(ChoiceWords, "choices.yaml", read_policy("choices"))
 
 
-class Word(NamedTuple):
+class PlacedWord(NamedTuple):
     """A word, and where it stands."""
 
     text: str
@@ -67,7 +67,7 @@ class Word(NamedTuple):
     """The words of the heading, and of the line, that say what its list is."""
 
 
-def read_words(text: str) -> list[Word]:
+def read_words(text: str) -> list[PlacedWord]:
     """The words of a text, clause by clause."""
     folded = text.casefold().replace("**", " ")
     for mark, word in _MARKS.items():
@@ -81,7 +81,7 @@ def flat(text: str) -> list[str]:
     return re.findall(r"\w+", plain(text).casefold())
 
 
-class _Line(NamedTuple):
+class _DecisionLine(NamedTuple):
     text: str
     item: int = 0
     box: str = ""
@@ -90,7 +90,7 @@ class _Line(NamedTuple):
     """Whether it only goes on with the line before."""
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _lines(text: str) -> Iterator[_DecisionLine]:
     """Each line with its item, its box, and the words that stand above its list."""
     heading = opening = frozenset[str]()
     number, is_open = 0, False
@@ -101,17 +101,17 @@ def _lines(text: str) -> Iterator[_Line]:
             continue
         if found is not None:
             number += 1
-            yield _Line(line[found.end() :], number, found["box"] or "", heading | opening)
+            yield _DecisionLine(line[found.end() :], number, found["box"] or "", heading | opening)
         elif line.lstrip().startswith("#"):
             heading, opening = frozenset(flat(line)), frozenset()
-            yield _Line(line)
+            yield _DecisionLine(line)
         else:
             opening = frozenset(flat(line)) if line.rstrip().endswith(":") else frozenset()
-            yield _Line(line, below=heading, goes_on=is_open and not _LABEL.match(line))
+            yield _DecisionLine(line, below=heading, goes_on=is_open and not _LABEL.match(line))
         is_open = True
 
 
-def _words(lines: Iterator[_Line]) -> Iterator[Word]:
+def _words(lines: Iterator[_DecisionLine]) -> Iterator[PlacedWord]:
     clause, number, struck, follows = 0, 0, False, ""
     item, box, below = 0, "", frozenset[str]()
     for line in lines:
@@ -125,4 +125,4 @@ def _words(lines: Iterator[_Line]) -> Iterator[Word]:
                 follows = ":" if piece["label"] else "," if piece["comma"] else ""
                 clause += 1
             else:
-                yield Word(piece[0], clause, follows, number, item, box, struck, below)
+                yield PlacedWord(piece[0], clause, follows, number, item, box, struck, below)
