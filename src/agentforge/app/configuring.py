@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from agentforge.app.settings import NO_MODEL, SETTINGS_FILE, read_own_settings, read_settings
@@ -11,8 +12,10 @@ from agentforge.catalog.check import examples
 from agentforge.context.conventions import MAX_CHARS, convention_files
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.languages.described import decode
+from agentforge.languages.generic.suggested import SuggestedTests, suggest
 from agentforge.languages.repository import Project, find_projects, joined_plan
 from agentforge.languages.stated_rules import StatedRule, stated_rules
+from agentforge.languages.table import is_other_code, languages_of
 from agentforge.languages.values import Plan
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.walls.ladder import choose
@@ -55,9 +58,9 @@ def configure(
     is committed.
     """
     head = site.git.head()
-    projects = _detect(site, head)
-    plan = joined_plan(projects)
-    settings = _write_settings(site, projects, force=force, or_leave=with_catalog or with_rules)
+    found = _detect(site, head)
+    plan = joined_plan(found.projects)
+    settings = _write_settings(site, found, force=force, or_leave=with_catalog or with_rules)
     written, left = _write_examples(site) if with_catalog else ([], [])
     rules = _rules(site, head)
     for rule in rules if with_rules else ():
@@ -65,17 +68,46 @@ def configure(
     exclude_run_state(site.git)
     walls, told_walls = _sandbox()
     models, told_models = _models(site, head)
-    facts = [*_facts(projects, plan), ("sandbox", told_walls), ("model", [told_models])]
+    facts = [*_guess(found), *_facts(found.projects, plan), ("sandbox", told_walls), ("model", [told_models])]
     return Configured(head, plan, walls, models, facts, settings, written, left, rules, with_rules)
 
 
-def _detect(site: Site, head: str) -> tuple[Project, ...]:
+@dataclass(frozen=True, slots=True)
+class _Detected:
+    """The projects of a commit; where none is of a language that we know, what its tests are likely to run
+    with, and what it is instead.
+    """
+
+    projects: tuple[Project, ...]
+    suggested: SuggestedTests | None
+    without_code: str
+
+
+def _detect(site: Site, head: str) -> _Detected:
     tree = site.git.tree_of(head)
     paths = [entry.path for entry in site.git.ls_tree(tree) if entry.kind == "blob"]
-    return find_projects(lambda path: site.git.read_blob(tree, path), paths)
+
+    def read(path: str) -> bytes | None:
+        return site.git.read_blob(tree, path)
+
+    is_known = bool(languages_of(paths))
+    suggested = None if is_known else suggest(read, paths)
+    projects = find_projects(read, paths, suggested.settings if suggested else None)
+    return _Detected(projects, suggested, "" if is_known or suggested else _without_code(paths))
 
 
-def _write_settings(site: Site, projects: Sequence[Project], *, force: bool, or_leave: bool) -> str | None:
+def _without_code(paths: Sequence[str]) -> str:
+    """What a repository is in which nothing can be tested yet."""
+    if others := sorted({PurePosixPath(path).suffix for path in paths if is_other_code(path)}):
+        return f"code in {', '.join(others[:5])} files, and nothing that says how its tests run: declare `generic:`"
+    if any(path.endswith(".ipynb") for path in paths):
+        return "notebooks, which nothing here runs: what is to be proved belongs into a module beside them"
+    return (
+        "no code; what is made first is taken for Python, and `agentforge write` or `research` work on texts"
+    )
+
+
+def _write_settings(site: Site, found: _Detected, *, force: bool, or_leave: bool) -> str | None:
     """The path of the settings, if they were written; what is there already is somebody's."""
     path = site.git.top / SETTINGS_FILE
     if path.exists() and not force:
@@ -85,7 +117,7 @@ def _write_settings(site: Site, projects: Sequence[Project], *, force: bool, or_
             f"{SETTINGS_FILE} already exists.",
             "Edit it, or overwrite it with `agentforge init --force`.",
         )
-    write_atomic(path, spell_settings(projects).encode())
+    write_atomic(path, spell_settings(found.projects, found.suggested).encode())
     return SETTINGS_FILE
 
 
@@ -109,6 +141,17 @@ def _write_examples(site: Site) -> tuple[list[str], list[str]]:
         write_atomic(path, text.encode())
         written.append(name)
     return written, left
+
+
+def _guess(found: _Detected) -> Facts:
+    suggested = found.suggested
+    if suggested is None:
+        return [("looks like", [found.without_code])] if found.without_code else []
+    told = [f"{suggested.name}, by {suggested.because}: a guess; correct what is written if it is wrong"]
+    if suggested.hosts:
+        hosts = ", ".join(suggested.hosts)
+        told.append(f"set-up reaches {hosts} only if your own `config.yaml` says `network: {{allow: [...]}}`")
+    return [("looks like", told)]
 
 
 def _facts(projects: Sequence[Project], plan: Plan) -> Facts:

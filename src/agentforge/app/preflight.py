@@ -5,7 +5,7 @@ A provider is asked for its list of models, once and for a few seconds. One that
 call. Where nothing answers, that is said, and the first call of the task finds out.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -14,6 +14,7 @@ from agentforge.app.model_trial import send_one_call
 from agentforge.app.setting_up import LOOK_S, unknown_model
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.pipeline import TIERS, Pipeline
+from agentforge.languages.generic.suggested import SuggestedTests, suggest
 from agentforge.languages.repository import asked_about, find_projects
 from agentforge.languages.table import NAMES, is_other_code, languages_of
 from agentforge.languages.values import SETTINGS_FILE
@@ -38,22 +39,39 @@ def check_projects(git: Git, tree: str, line: Pipeline, request: str, settings: 
         return
     paths = [entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"]
     others = sorted({PurePosixPath(path).suffix for path in paths if is_other_code(path)} - _BESIDE)
-    projects = find_projects(lambda path: git.read_blob(tree, path), paths, settings, line.works_on)
+
+    def read(path: str) -> bytes | None:
+        return git.read_blob(tree, path)
+
+    projects = find_projects(read, paths, settings, line.works_on)
     if (
         not line.works_on
         and others
         and not languages_of(paths)
         and not any(project.language.declared for project in projects)
     ):
-        raise UsageError(
-            f"Changes are proved in {NAMES}, or in what the settings declare, and this repository has "
-            f"neither; its code is in {', '.join(others[:5])} files.",
-            f"Declare under `generic:` in `{SETTINGS_FILE}` how its tests run; `agentforge design` and "
-            "`--mode audit` read any language and change nothing.",
-        )
+        raise _unknown_language(others, suggest(read, paths))
     for project in asked_about(projects, request, paths):
         if missing := project.language.projects.missing(project.plan):
             raise UsageError(missing, "Install it and start again; nothing was spent.")
+
+
+def _unknown_language(suffixes: Sequence[str], suggested: SuggestedTests | None) -> UsageError:
+    found = (
+        f"Changes are proved in {NAMES}, or in what the settings declare, and this repository has "
+        f"neither; its code is in {', '.join(suffixes[:5])} files."
+    )
+    if suggested is not None:
+        return UsageError(
+            f"{found} It looks like {suggested.name}, by {suggested.because}.",
+            f"`agentforge init` writes settings for that to `{SETTINGS_FILE}`: correct them, commit them, "
+            "and start again.",
+        )
+    return UsageError(
+        found,
+        f"Declare under `generic:` in `{SETTINGS_FILE}` how its tests run; `agentforge design` and "
+        "`--mode audit` read any language and change nothing.",
+    )
 
 
 def check_models(

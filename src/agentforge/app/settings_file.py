@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
+from agentforge.languages.generic.suggested import SuggestedTests
 from agentforge.languages.repository import Project, joined_plan
 from agentforge.languages.table import DEFAULT, is_code
 
@@ -19,7 +20,7 @@ sandbox: auto
 # The model. Address and key come from OPENAI_BASE_URL and OPENAI_API_KEY, never from a file.
 # model: openai:NAME
 
-{version}# The commands that install the project and what its tests need into a fresh environment, {{env}}. No
+{suggested}{version}# The commands that install the project and what its tests need into a fresh environment, {{env}}. No
 # shell reads them. Detected because:
 {reasons}
 {setup}
@@ -35,7 +36,9 @@ sandbox: auto
 # Where the project's modules are imported from.
 {roots}
 
-{others}# Caps per task.
+{others}"""
+_LIMITS = """\
+# Caps per task.
 # limits:
 #   cost_usd: 2.50
 #   calls: 200
@@ -44,6 +47,11 @@ sandbox: auto
 """
 
 
+_GUESS = """\
+# A guess: it looks like {name}, by {because}. Correct it if that is wrong: `setup` are the commands that install
+# what the tests need, `commands.test` runs them all, `generic` says how their outcomes are told
+# (docs/languages.md, "Declaring a project"), and `tests` are the files that count as tests. No shell reads them.
+"""
 _PYTHON = """\
 # The interpreter that environments are built with; by default the one that runs AgentForge.
 # python: "3.12"
@@ -52,22 +60,36 @@ _PYTHON = """\
 _OTHERS = "# The other projects of this repository, by folder: how each is set up and tested.\n# projects:\n"
 
 
-def spell_settings(projects: Sequence[Project]) -> str:
+def spell_settings(projects: Sequence[Project], suggested: SuggestedTests | None = None) -> str:
     """The file's text, from the projects of a repository. It is valid under the contract `settings`, and so
-    is every part of it without its `# ` signs.
+    is every part of it without its `# ` signs. What is only likely stands there as it would count, since
+    nothing can be detected instead.
     """
     plan, first = joined_plan(projects), projects[0].plan
     others = [_project(each) for each in projects[1:] if each.root]
-    return _FILE.format(
-        version=_PYTHON if any(each.language is DEFAULT for each in projects) else "",
-        reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in first.reasons),
-        setup=_list("setup", [*map(spell_command, first.own_setup)]),
-        test=_text(spell_command(first.tests)),
-        tests=_list("tests", [_glob(path) for path in plan.test_paths] or ["tests/**"]),
-        docs=_list("docs", ["docs/**", "*.md"]),
-        roots=_list("import_roots", list(first.import_roots) or ["."]),
-        others=f"{_OTHERS}{''.join(others)}\n" if others else "",
+    if suggested is not None:
+        return _FILE.partition("{suggested}")[0] + _guessed(suggested) + _LIMITS
+    return (
+        _FILE.format(
+            suggested="",
+            version=_PYTHON if any(each.language is DEFAULT for each in projects) else "",
+            reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in first.reasons),
+            setup=_list("setup", [*map(spell_command, first.own_setup)]),
+            test=_text(spell_command(first.tests)),
+            tests=_list("tests", [_glob(path) for path in plan.test_paths] or ["tests/**"]),
+            docs=_list("docs", ["docs/**", "*.md"]),
+            roots=_list("import_roots", list(first.import_roots) or ["."]),
+            others=f"{_OTHERS}{''.join(others)}\n" if others else "",
+        )
+        + _LIMITS
     )
+
+
+def _guessed(suggested: SuggestedTests) -> str:
+    told = "".join(
+        f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in suggested.settings.items()
+    )
+    return f"{_GUESS.format(name=suggested.name, because=suggested.because)}{told}\n"
 
 
 def _project(project: Project) -> str:

@@ -31,6 +31,7 @@ POLICIES = (
     "places",
     "review_prompts",
     "rules",
+    "runners",
     "summaries",
     "superseding",
     "wording",

@@ -28,6 +28,15 @@ from agentforge.gates.kinds import (
     proved_as,
     too_weak,
 )
+from agentforge.gates.lost_text import (
+    LostText,
+    lost_text_about,
+    lost_text_flags,
+    lost_text_question,
+    lost_text_reasons,
+    lost_texts,
+    too_much,
+)
 from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.red import MAX_REASONS, NO_TEST, NOTHING_FAILS, RedCase, declared_tests
 from agentforge.gates.same_behaviour import NameChanges, lost_about, lost_question, lost_reasons, not_tested
@@ -78,6 +87,14 @@ class KindOfChange:
         return NameChanges(self.runner, self.base, self.tree, self.files, self.request, asked.dead_code)
 
     @cached_property
+    def lost_texts(self) -> tuple[LostText, ...]:
+        """What documents and data lose, where these are what the change is about."""
+        if self.runner.language.runs_code and self.kind != "no_code":
+            return ()
+        git = self.runner.workspace.git
+        return lost_texts(git, self.base, self.tree, self.files, self.request)
+
+    @cached_property
     def base_tests(self) -> str:
         """The tree that old tests are taken from."""
         return self.names.base_with_renames() if self.renames_count else self.base
@@ -93,6 +110,9 @@ class KindOfChange:
             return Verdict("failed", ("nothing has changed; make the change that the request asks for",), {})
         if not self.runner.language.runs_code and (wrong := self._beyond_documents()):
             return Verdict("failed", tuple(wrong[:MAX_REASONS]), {"kind": self.kind, "runs": []})
+        emptied = too_much(self.lost_texts)
+        if emptied and not self._agreed(lost_text_about(emptied)):
+            return self._refused(lost_text_reasons(emptied), lost_text_question(emptied))
         if reasons := too_weak(self.kind, self.allowed):
             return self._refused(reasons, kind_question(self.kind, self.allowed.kind))
         lost = self.names.lost if self.kind == "same_behaviour" else []
@@ -119,6 +139,8 @@ class KindOfChange:
     def recorded(self, verdict: Verdict) -> Verdict:
         """The verdict with the kind in its record, and what a reader should know of it."""
         flags = kind_flags(self.kind, self.allowed, self.files)
+        if verdict.status == "passed":
+            flags += lost_text_flags(self.lost_texts)
         if self.kind == "same_behaviour" and verdict.status == "passed":
             old_tests = str(verdict.record["old_tests_tree"])
             flags += self.names.flags()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agentforge.languages.described import Read
 from agentforge.languages.outcomes import TestRun
+from agentforge.languages.plain.answers import is_of_others
 from agentforge.languages.port import Language
 from agentforge.languages.table import DEFAULT, FOUND, LANGUAGES, language_of, languages_of
 from agentforge.languages.values import (
@@ -78,7 +79,8 @@ def find_projects(
         found.append((main, ""))  # most of the code, and no file describes it
 
     def size(language: Language, root: str) -> int:
-        return sum(is_in(path, root) and path.endswith(language.suffixes) for path in paths)
+        own = (path for path in paths if is_in(path, root) and not is_of_others(path))
+        return sum(path.endswith(language.suffixes) for path in own)
 
     ordered = sorted(found, key=lambda pair: -size(*pair))
     said = settings or {}

@@ -7,6 +7,7 @@ from agentforge.languages.documents.language import DOCUMENTS
 from agentforge.languages.documents.outline import is_document
 from agentforge.languages.generic.language import GENERIC
 from agentforge.languages.node.language import NODE
+from agentforge.languages.plain.answers import is_of_others
 from agentforge.languages.port import Language
 from agentforge.languages.python import check_reader as python_checks
 from agentforge.languages.python.language import PYTHON
@@ -32,12 +33,12 @@ NAMES = " or ".join((", ".join(_NAMED[:-1]), _NAMED[-1]))
 
 
 def languages_of(paths: Iterable[str], known: Sequence[Language] = FOUND) -> tuple[Language, ...]:
-    """The languages that a repository has code in, the one with the most files first. None: there is no
-    language that tests can be run for.
+    """The languages that a repository has code of its own in, the one with the most files first. None: there
+    is no language that tests can be run for.
     """
     counts = {language.name: 0 for language in known}
     for path in paths:
-        for language in known:
+        for language in () if is_of_others(path) else known:
             counts[language.name] += path.endswith(language.suffixes)
     found = [language for language in known if counts[language.name]]
     return tuple(sorted(found, key=lambda language: -counts[language.name]))

@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import unescape
 from itertools import takewhile
 from typing import Literal
 
 from agentforge.languages.documents.outline import Heading, headings
+from agentforge.languages.documents.shown import shown
 
 BlockKind = Literal["prose", "item", "table", "picture", "caption", "note", "definition"]
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _NOTE = re.compile(r"\[\^(?P<name>[^\]\s]+)\]:[ \t]*")
 _DEFINITION = re.compile(r"[ ]{0,3}\[(?!\^)[^\]\n]+\]:[ \t]*\S+")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])[ \t]+")
@@ -20,7 +21,7 @@ CAPTION = re.compile(
     r"[\s*_>\[!]*(?P<kind>Table|Figure|Fig\.)\s+(?P<number>[A-Z]?\d+(?:\.\d+)*)\s*[:.\u2013\u2014-]"
 )
 _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
-_MARKUP = re.compile(r"!?\[(?P<label>[^\]]*)\]\([^)]*\)|\[\^[^\]]+\]|<[^<>\n]+>|[*_~#|]+")
+_MARKUP = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[(?P<label>[^\]]*)\]\([^)]*\)|\[\^[^\]]+\]|<[^<>\n]+>|[*_~#|]+")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.,-][^\W_]+)*")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n{2,}")
 _HOLLOW = re.compile(
@@ -29,6 +30,8 @@ _HOLLOW = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
+_SHAPELESS = dict.fromkeys((0xAD, 0x34F, 0x61C, 0xFEFF, *range(0x200B, 0x2010), *range(0x2060, 0x2065)))
+"""Letters that nobody sees: they part no words."""
 SAID_AGAIN = 3
 """So often a sentence is padding."""
 LONG_SENTENCE = 6
@@ -72,8 +75,8 @@ class Passage:
 
     @property
     def words(self) -> int:
-        """How many words it has. A sentence that is there twice counts once."""
-        return sum(len(sentence.split()) for sentence in dict.fromkeys(self.sentences))
+        """How many words it has. A sentence that is there twice counts once, and so do words in a row."""
+        return sum(map(_told, dict.fromkeys(self.sentences)))
 
     @property
     def repeated(self) -> list[str]:
@@ -84,7 +87,7 @@ class Passage:
     @property
     def is_hollow(self) -> bool:
         """Whether nothing is said, shown or listed in it."""
-        if self.fenced or any(block.kind in ("table", "picture") for block in self.blocks):
+        if self.fenced or any(block.kind == "picture" or _is_filled(block) for block in self.blocks):
             return False
         said = [plain(block.text).strip() for block in self.blocks if block.kind in ("prose", "item")]
         return all(not words_of(text) or _HOLLOW.fullmatch(text) for text in said)
@@ -99,8 +102,7 @@ class DocumentText:
 
     @cached_property
     def _lines(self) -> list[str]:
-        blanked = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), self.text)
-        return blanked.replace("\r\n", "\n").split("\n")
+        return shown(self.text.replace("\r\n", "\n")).split("\n")
 
     @cached_property
     def _open(self) -> frozenset[int]:
@@ -133,9 +135,10 @@ class DocumentText:
     def _between(self, first: int, last: int) -> Passage:
         mine = self._lines[first - 1 : last]
         titles = {number for each in self.headings for number in range(each.line, each.last + 1)}
-        shown = [at for at in range(len(mine)) if first - 1 + at in self._open]
-        kept = [(first + at, mine[at] if first + at not in titles else "") for at in shown]
-        return Passage(kept, len(shown) < len(mine))
+        prose = [at for at in range(len(mine)) if first - 1 + at in self._open]
+        kept = [(first + at, mine[at] if first + at not in titles else "") for at in prose]
+        code = (line for at, line in enumerate(mine) if first - 1 + at not in self._open)
+        return Passage(kept, any(line.strip() and not _FENCE.match(line) for line in code))
 
 
 def _outside_fences(lines: Sequence[str]) -> Iterator[int]:
@@ -152,8 +155,8 @@ def _outside_fences(lines: Sequence[str]) -> Iterator[int]:
 
 
 def plain(text: str) -> str:
-    """Text without markup; a link is its label."""
-    return _MARKUP.sub(lambda found: f" {found['label'] or ''} ", text)
+    """Text without markup; a link is its label, and a picture is no words."""
+    return unescape(_MARKUP.sub(lambda found: f" {found['label'] or ''} ", text))
 
 
 def without_code(text: str) -> str:
@@ -163,7 +166,7 @@ def without_code(text: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """The words of a text, in one case."""
-    return [word.casefold() for word in _WORD.findall(text)]
+    return [word.casefold() for word in _WORD.findall(text.translate(_SHAPELESS))]
 
 
 def says(text: str, phrase: str) -> bool:
@@ -172,6 +175,18 @@ def says(text: str, phrase: str) -> bool:
     return (
         bool(wanted) and f" {' '.join(wanted)} " in f" {' '.join(words_of(plain(text.replace('`', ' '))))} "
     )
+
+
+def _told(sentence: str) -> int:
+    """The words of a sentence, without those that come round again: three in a row count once."""
+    words = sentence.split()
+    return min(len(words), len(set(zip(words, words[1:], words[2:], strict=False))) + 2)
+
+
+def _is_filled(block: TextBlock) -> bool:
+    """Whether a table has more than its head."""
+    below = block.text.split("\n")[2:] if block.kind == "table" else ()
+    return any(words_of(plain(line)) for line in below)
 
 
 def _name(heading: Heading) -> str:

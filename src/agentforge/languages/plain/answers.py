@@ -24,6 +24,13 @@ from agentforge.system.canon import digest
 NOT_PROJECTS = frozenset({"examples", "fixtures", "test", "testdata", "tests", "third_party", "vendor"})
 """Folders below which a file that makes a project is material of another one."""
 
+_OF_OTHERS = frozenset({"_vendor", "bower_components", "node_modules", "third_party", "vendor", "vendored"})
+
+
+def is_of_others(path: str) -> bool:
+    """Whether a file is a copy of what somebody else wrote, by the folder that it is in."""
+    return not _OF_OTHERS.isdisjoint(path.split("/")[:-1])
+
 
 def outermost(paths: Iterable[str], markers: Collection[str]) -> tuple[str, ...]:
     """The folders that hold a file of one of these names, without those inside of another."""
