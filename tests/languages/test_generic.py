@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentforge.core.errors import UsageError
-from agentforge.languages.generic.judging import DeclaredTests
+from agentforge.languages.generic.judging import ENDED_EARLY, NAMED, DeclaredTests
 from agentforge.languages.generic.language import GENERIC
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.repository import find_projects
@@ -176,3 +176,65 @@ def test_what_is_declared_is_on_record_as_one_command() -> None:
     said = DeclaredTests("tap", "make -s check", ("make all",), "", "", (("a", "b c"),), ("tests/**",))
     assert DeclaredTests.of(said.words()) == said
     assert DeclaredTests.of(("make", "check")) is None
+
+
+C_TEST = '#include "../lib.h"\n\nint main(void) {\n    return twice(2) == 4 ? 0 : 1;\n}\n'
+C_FILES = {
+    "Makefile": "run-%: tests/%.c lib.c\n\t@$(CC) -o $@.out $< lib.c && ./$@.out\n",
+    "lib.h": "int twice(int n);\n",
+    "lib.c": '#include "lib.h"\n\nint twice(int n) {\n    return n * 2;\n}\n',
+    "tests/four.c": C_TEST,
+}
+SHELL_FILES = {
+    "lib.sh": "twice() { echo $(($1 * 2)); }\n",
+    "tests/four.sh": '. ./lib.sh\n[ "$(twice 2)" = 4 ] || exit 1\n',
+}
+PERL_FILES = {
+    "lib/Shop.pm": "package Shop;\nsub twice { return 2 * $_[0] }\n1;\n",
+    "t/four.t": "use Test::More;\nuse Shop;\nis(Shop::twice(2), 4);\ndone_testing;\n__END__\nnotes\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("each", "files", "edit"),
+    [
+        ("make -s run-{name}", C_FILES, ("lib.c", "return n * 2;", "void exit(int); exit(0); return n;")),
+        ("sh {file}", SHELL_FILES, ("lib.sh", "twice() {", "exit 0\ntwice() {")),
+        ("perl -Ilib {file}", PERL_FILES, ("lib/Shop.pm", "return 2", "exit 0; return 2")),
+    ],
+    ids=["C", "shell", "Perl"],
+)
+@pytest.mark.parametrize("ends", ["by itself", "by its own exit"])
+def test_code_that_exits_with_0_does_not_pass_where_exit_codes_are_outcomes(
+    tmp_path: Path, each: str, files: dict[str, str], edit: tuple[str, str, str], ends: str
+) -> None:
+    path, old, new = edit
+    (test,) = (name for name in files if "four" in name)
+    settings = {"generic": {"report": "exit", "each": each}, "tests": [test.replace("four", "*")]}
+    if ends == "by its own exit":
+        text = files[test]
+        text = text.replace("return twice", "exit(twice").replace("0 : 1;", "0 : 1);")
+        text = text.replace('#include "', '#include <stdlib.h>\n#include "')
+        text = text.replace("|| exit 1", "|| exit 1\nexit 0").replace("done_testing;", "done_testing;\nexit;")
+        files = {**files, test: text}
+    other = test.replace("four", "other")
+    files |= {other: "int main(void) { return 0; }\n" if other.endswith(".c") else ""}
+    identity, beside = f"{test}::four", {f"{other}::other": "passed"}
+    assert outcomes(run(tmp_path / "honest", settings, files)) == {identity: "passed", **beside}
+    cheat = {**files, path: files[path].replace(old, new)}
+    early = run(tmp_path / "early", settings, cheat)
+    assert outcomes(early) == {identity: "failed", **beside}
+    assert "ends with 0 even with a failure at its end" in early.results[identity].message
+    alone = run(tmp_path / "alone", settings, cheat, identity)
+    assert alone.unvouched == (f"{NAMED}: {ENDED_EARLY}",), "which gates compare with the base"
+    wrong = {**files, path: files[path].replace("2", "3")}
+    assert outcomes(run(tmp_path / "wrong", settings, wrong)) == {identity: "failed", **beside}
+
+
+def test_a_named_command_that_passes_whatever_its_tests_do_is_not_vouched_for(tmp_path: Path) -> None:
+    settings = {"generic": {"report": "exit", "named": {"all": "sh all.sh"}}, "tests": ["tests/*.sh"]}
+    files = {**SHELL_FILES, "all.sh": "for each in tests/*.sh; do sh $each || exit 1; done\n"}
+    assert run(tmp_path / "honest", settings, files).unvouched == ()
+    forged = run(tmp_path / "forged", settings, {**files, "all.sh": "exit 0\n"})
+    assert forged.unvouched == (f"{NAMED}: {ENDED_EARLY}",)
+    assert run(tmp_path / "unread", settings, {**files, "tests/a.sh": "", "all.sh": "exit 0\n"}).unvouched

@@ -13,7 +13,7 @@ from agentforge.context.conventions import MAX_CHARS, convention_files
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.languages.described import decode
 from agentforge.languages.generic.suggested import SuggestedTests, suggest
-from agentforge.languages.repository import Project, find_projects, joined_plan
+from agentforge.languages.repository import Project, find_projects, is_unknown, joined_plan
 from agentforge.languages.stated_rules import StatedRule, stated_rules
 from agentforge.languages.table import is_other_code, languages_of
 from agentforge.languages.values import Plan
@@ -90,7 +90,7 @@ def _detect(site: Site, head: str) -> _Detected:
     def read(path: str) -> bytes | None:
         return site.git.read_blob(tree, path)
 
-    is_known = bool(languages_of(paths))
+    is_known = bool(languages_of(paths)) and not is_unknown(read, paths)
     suggested = None if is_known else suggest(read, paths)
     projects = find_projects(read, paths, suggested.settings if suggested else None)
     return _Detected(projects, suggested, "" if is_known or suggested else _without_code(paths))
@@ -99,7 +99,9 @@ def _detect(site: Site, head: str) -> _Detected:
 def _without_code(paths: Sequence[str]) -> str:
     """What a repository is in which nothing can be tested yet."""
     if others := sorted({PurePosixPath(path).suffix for path in paths if is_other_code(path)}):
-        return f"code in {', '.join(others[:5])} files, and nothing that says how its tests run: declare `generic:`"
+        return (
+            f"code in {', '.join(others[:5])} files, and nothing says how its tests run: declare `generic:`"
+        )
     if any(path.endswith(".ipynb") for path in paths):
         return "notebooks, which nothing here runs: what is to be proved belongs into a module beside them"
     return (

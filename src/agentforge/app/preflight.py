@@ -15,8 +15,8 @@ from agentforge.app.setting_up import LOOK_S, unknown_model
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.pipeline import TIERS, Pipeline
 from agentforge.languages.generic.suggested import SuggestedTests, suggest
-from agentforge.languages.repository import asked_about, find_projects
-from agentforge.languages.table import NAMES, is_other_code, languages_of
+from agentforge.languages.repository import asked_about, find_projects, is_unknown
+from agentforge.languages.table import NAMES, is_other_code
 from agentforge.languages.values import SETTINGS_FILE
 from agentforge.models.known.local import InstalledModels, choose, installed_all, lists
 from agentforge.models.known.providers import Provider
@@ -47,7 +47,7 @@ def check_projects(git: Git, tree: str, line: Pipeline, request: str, settings: 
     if (
         not line.works_on
         and others
-        and not languages_of(paths)
+        and is_unknown(read, paths)
         and not any(project.language.declared for project in projects)
     ):
         raise _unknown_language(others, suggest(read, paths))

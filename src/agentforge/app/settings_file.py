@@ -20,7 +20,7 @@ sandbox: auto
 # The model. Address and key come from OPENAI_BASE_URL and OPENAI_API_KEY, never from a file.
 # model: openai:NAME
 
-{suggested}{version}# The commands that install the project and what its tests need into a fresh environment, {{env}}. No
+{version}# The commands that install the project and what its tests need into a fresh environment, {{env}}. No
 # shell reads them. Detected because:
 {reasons}
 {setup}
@@ -48,9 +48,9 @@ _LIMITS = """\
 
 
 _GUESS = """\
-# A guess: it looks like {name}, by {because}. Correct it if that is wrong: `setup` are the commands that install
-# what the tests need, `commands.test` runs them all, `generic` says how their outcomes are told
-# (docs/languages.md, "Declaring a project"), and `tests` are the files that count as tests. No shell reads them.
+# A guess: it looks like {name}, by {because}. Correct it if that is wrong. `setup` installs what the tests
+# need, `commands.test` runs them all, `generic` says how their outcomes are told (docs/languages.md), and
+# `tests` are the files that count as tests. No shell reads these commands.
 """
 _PYTHON = """\
 # The interpreter that environments are built with; by default the one that runs AgentForge.
@@ -68,10 +68,9 @@ def spell_settings(projects: Sequence[Project], suggested: SuggestedTests | None
     plan, first = joined_plan(projects), projects[0].plan
     others = [_project(each) for each in projects[1:] if each.root]
     if suggested is not None:
-        return _FILE.partition("{suggested}")[0] + _guessed(suggested) + _LIMITS
+        return _FILE.partition("{version}")[0] + _guessed(suggested) + _LIMITS
     return (
         _FILE.format(
-            suggested="",
             version=_PYTHON if any(each.language is DEFAULT for each in projects) else "",
             reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in first.reasons),
             setup=_list("setup", [*map(spell_command, first.own_setup)]),

@@ -49,10 +49,10 @@ def lost_texts(
     before = {path: _text(git.read_blob(base, path)) for path in pages}
     after = {path: _text(git.read_blob(tree, path)) for path in pages}
     found: list[LostText] = []
-    for path in pages:
+    for path, kind in pages.items():
         others = " ".join(_flat(after[other]) for other in pages if other != path)
         moved = [part for part in _parts(before[path]) if f" {_flat(part)} " in f" {others} "]
-        count = _all_words if pages[path] == "data" else _different_words
+        count = _all_words if kind == "data" else _different_words
         total = count(before[path]).total()
         lost = (count(before[path]) - count(after[path]) - count(" ".join(moved))).total()
         if total >= FEWEST and lost / total > WORTH_A_LOOK and not _names(request, path):
@@ -74,7 +74,10 @@ def lost_text_question(lost: Sequence[LostText]) -> Question:
     """What a person is asked before pages go."""
     named = "; ".join(f"{each.path} {each.lost} of its {each.of} words" for each in lost[:5])
     told = f"A person wants these files to keep what they say: {', '.join(each.path for each in lost)}."
-    text = f"Files that the request does not name would lose most of what they say: {named}. Is that what you want?"
+    text = (
+        f"Files that the request does not name would lose most of what they say: {named}. "
+        "Is that what you want?"
+    )
     return Question(text, ("yes", "no", "abort"), "", about=lost_text_about(lost), if_no=told)
 
 

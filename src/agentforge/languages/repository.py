@@ -14,7 +14,14 @@ from agentforge.languages.described import Read
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.plain.answers import is_of_others
 from agentforge.languages.port import Language
-from agentforge.languages.table import DEFAULT, FOUND, LANGUAGES, language_of, languages_of
+from agentforge.languages.table import (
+    DEFAULT,
+    FOUND,
+    LANGUAGES,
+    is_other_code,
+    language_of,
+    languages_of,
+)
 from agentforge.languages.values import (
     Environment,
     Plan,
@@ -209,6 +216,17 @@ def joined_environment(parts: Mapping[str, Environment], projects: Sequence[Proj
         failed=tuple(why for each in there for why in parts[each.name].failed),
         parts={each.name: (each.root, parts[each.name]) for each in there},
     )
+
+
+def is_unknown(read: Read, paths: Sequence[str]) -> bool:
+    """Whether most of the code of a repository is in languages that only its own settings could tell about,
+    and nothing describes a project of another.
+    """
+    own = [path for path in paths if not is_of_others(path)]
+    described = any(language.projects.roots(read, paths) for language in FOUND if language.runs_code)
+    others = sum(is_other_code(path) for path in own)
+    main = next(iter(languages_of(own)), None)
+    return not described and others > sum(main is not None and path.endswith(main.suffixes) for path in own)
 
 
 def is_alone(projects: Sequence[Project]) -> bool:

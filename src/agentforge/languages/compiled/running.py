@@ -134,6 +134,8 @@ class JudgedTests:
     """Files that did not compile, with what was said of each."""
     trouble: str = ""
     """Why nothing ran at all: one sentence."""
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    """Programs that nothing vouches for, with the reason; they count where it was so on the base."""
 
 
 class TestJudge(Protocol):
@@ -207,6 +209,7 @@ class _Rounds:
             judged = self.judge(self.bench, wanted, self.command)
             self.trouble = judged.trouble
             self.broken |= judged.broken
+            self.doubts |= judged.doubts
             again = [] if judged.trouble else self._believe(judged.programs)
             if self._made_room(judged.broken):
                 wanted, self.results, self.doubts = tuple(ids) or None, {}, {}

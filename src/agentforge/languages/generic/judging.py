@@ -2,16 +2,18 @@
 XML, TAP, or one exit code for each named command.
 
 Nothing of ours can stand among tests that we cannot write, so what is reported is not vouched for; the
-evidence says so. What holds is that a test whose file is not there must not pass.
+evidence says so. What holds is that a test whose file is not there must not pass, and, where an exit code is
+all that is told, that a file of a known kind fails with a failure of ours at its end.
 """
 
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers
+from agentforge.languages.generic.endings import made_to_end_badly
 from agentforge.languages.outcomes import Outcome
 from agentforge.languages.reports.ends import End, Program, numbered
 from agentforge.languages.reports.junit_xml import UnreadableReport, read_junit
@@ -19,8 +21,12 @@ from agentforge.languages.reports.tap import read_tap
 from agentforge.system.processes import Completed
 
 PROGRAM = "generic"
+NAMED = "the named commands"
 SKIPPED = 77
 """The exit code by which make's and meson's tests say that they were skipped."""
+ENDED_EARLY = (
+    "ends with 0 even with a failure at its end, so something ends it before, as code that exits does"
+)
 _ERROR = re.compile(
     r"^(?P<file>[^\s:()]+):(?P<line>\d+):(?:\d+:)?\s*(?:fatal )?"
     r"(?P<said>(?:error\b|undefined reference to ).*)"
@@ -96,13 +102,7 @@ def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) 
         if done.code != 0 or done.timed_out:
             return _unbuilt(bench, done, files, line, wanted)
     if declared.report == "exit":
-        for identity, line in _commands(declared, files):
-            if covers(wanted, identity):
-                done = bench.call(*shlex.split(line))
-                found = broken_files(bench, _text(done), files) if done.code not in (0, SKIPPED) else {}
-                broken |= found
-                ends += [] if found else [_by_exit(identity, done)]
-        return JudgedTests((Program("the named commands", (), tuple(ends)),), broken)
+        return _by_exits(bench, declared, files, wanted)
     for report in bench.found(declared.results):
         bench.remove(report)
     done = bench.call(*shlex.split(declared.test))
@@ -155,6 +155,50 @@ def _by_exit(identity: str, done: Completed) -> End:
     return End(
         identity, outcome, "" if outcome == "passed" else f"exit code {done.code}: {_last(_text(done))}"
     )
+
+
+def _by_exits(
+    bench: Bench, declared: DeclaredTests, files: Sequence[str], wanted: Collection[str] | None
+) -> JudgedTests:
+    commands = {name: line for name, line in _commands(declared, files) if covers(wanted, name)}
+    ends: list[End] = []
+    broken: dict[str, str] = {}
+    for identity, line in commands.items():
+        done = bench.call(*shlex.split(line))
+        found = broken_files(bench, _text(done), files) if done.code not in (0, SKIPPED) else {}
+        broken |= found
+        ends += [] if found else [_by_exit(identity, done)]
+    passed = {end.id: commands[end.id] for end in ends if end.outcome == "passed"}
+    early = () if broken else _ended_early(bench, declared, passed, files)
+    # Where not one of them fails with a failure of ours, it may be that these files are not what is run.
+    doubts = {NAMED: ENDED_EARLY} if early and len(early) == len(passed) else {}
+    ends = [
+        replace(end, outcome="failed", message=ENDED_EARLY) if end.id in early and not doubts else end
+        for end in ends
+    ]
+    return JudgedTests((Program(NAMED, (), tuple(ends)),), broken, doubts=doubts)
+
+
+def _ended_early(
+    bench: Bench, declared: DeclaredTests, passed: Mapping[str, str], files: Sequence[str]
+) -> Collection[str]:
+    """Which of these tests end with 0 even with a failure of ours at the end of their files; of a command
+    that is no file, at the end of all of them. What nobody can end so is left out.
+    """
+    own = {identity.partition("::")[0] for identity in passed}
+    kept = {path: bench.text(path) for path in files if path in own or not own <= {*files}}
+    made = {path: made_to_end_badly(path, text, bench.token) for path, text in kept.items()}
+    laid = [path for path, text in made.items() if text is not None and bench.write(path, text)]
+    found: list[str] = []
+    if laid and all(bench.call(*shlex.split(line)).code == 0 for line in declared.build):
+        for identity, line in passed.items():
+            path = identity.partition("::")[0]
+            is_laid = path in laid if path in kept else len(laid) == len(kept)
+            if is_laid and bench.call(*shlex.split(line)).code == 0:
+                found.append(identity)
+    for path in laid:
+        bench.write(path, kept[path])
+    return found
 
 
 def _junit(bench: Bench, declared: DeclaredTests) -> tuple[list[End], str]:

@@ -19,8 +19,8 @@ from agentforge.languages.values import SETTINGS_FILE, Liveness, Plan
 SUFFIXES = tuple(
     f".{suffix}"
     for suffix in words(
-        "c cc clj cpp cs cu cxx dart erl ex exs f f90 h hpp hs kt lua m ml php pl pxd pyx r rb scala sh"
-        " swift zig"
+        "bats c cc clj cljs cpp cr cs cu cxx dart erl ex exs f f90 fs groovy h hh hpp hrl hs jl kt kts lua m"
+        " ml mm nim php pl pm ps1 pxd pyx R r rb scala sh swift t tcl zig"
     )
 )
 BROKEN = "@ 1 + 1 is not 3 @\n"
@@ -68,8 +68,8 @@ class GenericProjects(KitProjects):
         declared = DeclaredTests.of(plan.tests)
         if declared is None:
             return ""
-        lines = [*declared.build, declared.test, declared.each, *(line for _, line in declared.named)]
-        for line in filter(None, lines):
+        lines = [*map(shlex.join, plan.setup), *declared.build, declared.test, declared.each]
+        for line in filter(None, (*lines, *(line for _, line in declared.named))):
             program = shlex.split(line)[0]
             if "/" not in program and shutil.which(program, path=SYSTEM_PATH) is None:
                 return f"`{line}` cannot run here: there is no program `{program}`"
@@ -135,6 +135,9 @@ def _gaps(declared: DeclaredTests) -> tuple[tuple[str, str], ...]:
     found = [("our own tests among theirs", "not available: nothing vouches for the report but the report")]
     if declared.report == "exit":
         found.append(("outcomes", f"one exit code for each named command, as `{PROGRAM}` declares"))
+        found.append(
+            ("that a test came to its end", "shown where its file can be made to fail there, by its ending")
+        )
     return tuple(found)
 
 

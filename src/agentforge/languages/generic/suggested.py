@@ -1,4 +1,4 @@
-"""What `init` proposes for a project whose language is not known: a guess from its files, for a person to correct."""
+"""What `init` proposes for a project whose language is not known: a guess from its files, to be corrected."""
 
 import re
 from collections.abc import Mapping, Sequence
