@@ -15,7 +15,7 @@ from agentforge.languages.described import decode
 from agentforge.languages.generic.suggested import SuggestedTests, suggest
 from agentforge.languages.repository import Project, find_projects, is_unknown, joined_plan
 from agentforge.languages.stated_rules import StatedRule, stated_rules
-from agentforge.languages.table import is_other_code, languages_of
+from agentforge.languages.table import DEFAULT, is_other_code, languages_of
 from agentforge.languages.values import Plan
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.walls.ladder import choose
@@ -105,7 +105,8 @@ def _without_code(paths: Sequence[str]) -> str:
     if any(path.endswith(".ipynb") for path in paths):
         return "notebooks, which nothing here runs: what is to be proved belongs into a module beside them"
     return (
-        "no code; what is made first is taken for Python, and `agentforge write` or `research` work on texts"
+        f"no code; what is made first is taken for {DEFAULT.name}, and `agentforge write` or `research` work "
+        "on texts"
     )
 
 
@@ -152,7 +153,7 @@ def _guess(found: _Detected) -> Facts:
     told = [f"{suggested.name}, by {suggested.because}: a guess; correct what is written if it is wrong"]
     if suggested.hosts:
         hosts = ", ".join(suggested.hosts)
-        told.append(f"set-up reaches {hosts} only if your own `config.yaml` says `network: {{allow: [...]}}`")
+        told.append(f"set-up reaches {hosts} only if you allow it: `network` in docs/settings.md")
     return [("looks like", told)]
 
 

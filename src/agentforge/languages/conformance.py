@@ -29,7 +29,7 @@ from agentforge.languages.table import CHECK_READERS, is_other_code, is_source
 from agentforge.languages.values import Environment
 from agentforge.system.secrets.redact import redact
 
-FORMAT = 3
+FORMAT = 4
 """Raised whenever a reader reads anything differently: what was kept before is then read again."""
 READ_LIMIT = 400_000
 """Characters beyond which a file is data, or made by a tool."""
@@ -47,9 +47,12 @@ _OFTEN_EXAMPLES = frozenset({"url_password", "secret", "random"})
 LANGUAGE_NAMES = tuple(name for name, _ in _TABLE)
 
 
+_NAMES = {suffix: name for name, suffixes in _TABLE for suffix in suffixes}
+
+
 def language_name(path: str) -> str:
     """What a file is written in, of the languages that checks are named for; empty for another."""
-    return next((name for name, suffixes in _TABLE if path.endswith(suffixes)), "")
+    return _NAMES.get(path[path.rfind(".") :], "")
 
 
 def is_checked(path: str) -> bool:

@@ -7,17 +7,21 @@ lines of one shape are a table.
 """
 
 import re
+from array import array
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import NamedTuple
+from zlib import crc32
 
 from agentforge.languages.table import language_of
 from agentforge.languages.values import Words
 
 MIN_LINES = 6
-Window = tuple[int, int, int]
-"""What a run of lines is known by, 0 for nothing, and its first and last line."""
+_END = -(2**40)
+"""Ends a line."""
 MAX_NAMED = 5
 
 _WORD = re.compile(
@@ -25,6 +29,30 @@ _WORD = re.compile(
 )
 _COMMENT = ("//", "#", "*", "/*")
 _IMPORT = frozenset({"import", "from"})
+
+
+class Windows(NamedTuple):
+    """Every run of so many lines of a file, in order."""
+
+    keys: "array[int]"
+    """What each is known by; 0 for nothing."""
+    firsts: "array[int]"
+    lasts: "array[int]"
+    """Its first and last line."""
+
+    def to_text(self) -> str:
+        """As it is kept."""
+        return b64encode(b"".join(column.tobytes() for column in self)).decode()
+
+    @classmethod
+    def from_text(cls, text: str) -> "Windows | None":
+        """What was kept; None for anything that cannot be that."""
+        try:
+            whole = array("q", b64decode(text, validate=True))
+        except ValueError:
+            return None
+        count, rest = divmod(len(whole), 3)
+        return None if rest else cls(whole[:count], whole[count : 2 * count], whole[2 * count :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +95,44 @@ def duplicates(files: Mapping[str, str], min_lines: int = MIN_LINES) -> tuple[Du
     return copied_blocks({path: windows(text, path, min_lines) for path, text in files.items()}, min_lines)
 
 
-def windows(text: str, path: str, min_lines: int = MIN_LINES) -> list[Window]:
+def windows(text: str, path: str, min_lines: int = MIN_LINES) -> Windows:
     """Every run of so many lines of code: what it is known by, and its first and last line. The same text has
     the same ones in every process.
     """
     numbered = _lines(text, path)
-    found = []
-    for at in range(len(numbered) - min_lines + 1):
-        window = numbered[at : at + min_lines]
-        found.append((_key([words for _, words in window]), window[0][0], window[-1][0]))
-    return found
+    count = max(0, len(numbered) - min_lines + 1)
+    names: dict[str, int] = {}
+    shapes: dict[Words, int] = {}
+    lines = [_coded(words, names) for _, words in numbered]
+    forms = [
+        shapes.setdefault(tuple((free, "" if free else word) for free, word in words), len(shapes))
+        for _, words in numbered
+    ]
+    keys = [
+        0 if len({*forms[at : at + min_lines]}) <= min_lines // 2 else _key(lines[at : at + min_lines])
+        for at in range(count)
+    ]
+    starts = [number for number, _ in numbered]
+    return Windows(array("q", keys), array("q", starts[:count]), array("q", starts[min_lines - 1 :]))
 
 
-def copied_blocks(files: Mapping[str, Sequence[Window]], min_lines: int = MIN_LINES) -> tuple[Duplicate, ...]:
+def copied_blocks(files: Mapping[str, Windows], min_lines: int = MIN_LINES) -> tuple[Duplicate, ...]:
     """The blocks that are written twice, from the windows of each file."""
+    counts: Counter[int] = Counter()
+    for each in files.values():
+        counts.update(each.keys)
+    twice = {key for key, count in counts.items() if count > 1 and key}
     first: dict[int, tuple[str, int]] = {}
     found: list[_Match] = []
     for path in sorted(files):
         open_match: _Match | None = None
-        for at, (key, _, _) in enumerate(files[path]):
-            if not key:
-                open_match = None
+        before = -1
+        for at, key in enumerate(files[path].keys):
+            if key not in twice:
                 continue
+            if at != before + 1:
+                open_match = None
+            before = at
             other, other_at = first.setdefault(key, (path, at))
             if other == path and at - other_at < min_lines:
                 open_match = None  # itself, or a pattern that repeats inside of the block
@@ -103,12 +147,12 @@ def copied_blocks(files: Mapping[str, Sequence[Window]], min_lines: int = MIN_LI
     return tuple(
         Duplicate(
             item.path,
-            files[item.path][item.at][1],
+            files[item.path].firsts[item.at],
             item.other,
-            files[item.other][item.other_at][1],
+            files[item.other].firsts[item.other_at],
             item.windows + min_lines - 1,
-            files[item.path][item.at + item.windows - 1][2],
-            files[item.other][item.other_at + item.windows - 1][2],
+            files[item.path].lasts[item.at + item.windows - 1],
+            files[item.other].lasts[item.other_at + item.windows - 1],
         )
         for item in found
     )
@@ -148,17 +192,19 @@ def spelled(item: Duplicate) -> str:
     return f"{item.path}:{item.start}: {item.lines} lines repeat {there}; let both use one function"
 
 
-def _key(window: Sequence[Words]) -> int:
-    """What two windows share if one is the other with other names; 0 for lines of one or two shapes."""
-    shapes = {tuple("" if free else word for free, word in words) for words in window}
-    if len(shapes) <= len(window) // 2:
-        return 0
-    numbers: dict[str, int] = {}
-    spelled_out = "\n".join(
-        "\0".join(str(numbers.setdefault(word, len(numbers))) if free else f"={word}" for free, word in words)
-        for words in window
-    )
-    digest = blake2b(spelled_out.encode("utf-8", "surrogatepass"), digest_size=6).digest()
+def _coded(words: Words, names: dict[str, int]) -> list[int]:
+    """A line as numbers: free names by where the file has them first, from 0, and all else by what it says."""
+    found = [
+        names.setdefault(word, len(names)) if free else -1 - crc32(word.encode()) for free, word in words
+    ]
+    return [*found, _END]
+
+
+def _key(window: Sequence[Sequence[int]]) -> int:
+    """What two windows share if one is the other with other names."""
+    numbers: dict[int, int] = {}
+    said = [code if code < 0 else numbers.setdefault(code, len(numbers)) for line in window for code in line]
+    digest = blake2b(array("q", said).tobytes(), digest_size=6).digest()
     return int.from_bytes(digest) or 1
 
 

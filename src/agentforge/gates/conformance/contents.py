@@ -1,6 +1,5 @@
 """The readings of a tree: those of contents that were read before are kept, the others are read now."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 
 from agentforge.catalog.project_checks import CHECKS_FOLDER
@@ -8,7 +7,7 @@ from agentforge.gates.conformance.declared import ProjectRules
 from agentforge.gates.conformance.engine import CheckReport, CheckScope, examine
 from agentforge.gates.conformance.project_rules import Source
 from agentforge.languages.conformance import FORMAT, is_checked, read_file
-from agentforge.languages.duplicates import Duplicate, Window, copied_blocks, windows
+from agentforge.languages.duplicates import Duplicate, Windows, copied_blocks, windows
 from agentforge.languages.generated import is_in_made_folder
 from agentforge.languages.readings import FileReading
 from agentforge.languages.symbols import decode
@@ -108,23 +107,16 @@ def copies_in(
         return ()
     keys = {path: f"copies:{FORMAT}:{path.rpartition('.')[2]}:{contents[path]}" for path in near}
     known = kept.get(list(dict.fromkeys(keys.values()))) if kept else {}
-    found: dict[str, list[Window]] = {}
+    found: dict[str, Windows] = {}
     new: dict[str, str] = {}
     with no_collection():
         for path, key in keys.items():
-            rows = _windows(known[key]) if key in known else None
+            rows = Windows.from_text(known[key]) if key in known else None
             if rows is None:
                 data = load(path)
-                rows = [] if data is None else windows(decode(data, path), path)
-                new[key] = json.dumps(rows, separators=(",", ":"))
+                rows = windows("" if data is None else decode(data, path), path)
+                new[key] = rows.to_text()
             found[path] = rows
     if kept and new:
         kept.put(new)
     return copied_blocks(found)
-
-
-def _windows(text: str) -> list[Window] | None:
-    try:
-        return [(int(key), int(first), int(last)) for key, first, last in json.loads(text)]
-    except (ValueError, TypeError):
-        return None

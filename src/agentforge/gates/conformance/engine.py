@@ -7,6 +7,7 @@ available*.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 from agentforge.catalog.checks import CodeCheck, Enforcement
@@ -70,17 +71,19 @@ def examine(readings: Mapping[str, FileReading], rules: ProjectRules, scope: Che
     """What the checks find in the wanted files; `readings` are those of the whole project, because what a
     file may import depends on the others.
     """
+    scope = replace(scope, is_test=cache(scope.is_test))
     kept = {path: reading for path, reading in readings.items() if not matches_any(rules.exclude, path)}
     project = CheckedProject(kept, rules, Modules(list(kept), rules.roots))
     results, findings = [], []
+    paths = sorted(scope.paths & kept.keys())
     for check in rules.checks.values():
         if scope.enforcement == "every_edit" and check.enforcement == "phase_end":
             continue
-        mine = [path for path in sorted(scope.paths & kept.keys()) if _looks_at(check, path, scope)]
+        mine = [path for path in paths if _looks_at(check, path, scope)]
         found, result = _one(project, check, mine, scope)
         findings += found
         results.append(result)
-    return CheckReport(named(findings), tuple(results), len(scope.paths & kept.keys()))
+    return CheckReport(named(findings), tuple(results), len(paths))
 
 
 def _looks_at(check: CodeCheck, path: str, scope: CheckScope) -> bool:

@@ -52,5 +52,14 @@ def branches(node: ast.AST) -> int:
             return 0
 
 
+BRANCHING: frozenset[type[ast.AST]] = frozenset(
+    {
+        *(ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.FunctionDef),
+        *(ast.AsyncFunctionDef, ast.Try, ast.TryStar, ast.Match),
+    }
+)
+"""The kinds of nodes that can add any."""
+
+
 def _takes_all(case: ast.match_case) -> bool:
     return case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None

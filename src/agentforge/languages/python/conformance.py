@@ -5,7 +5,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agentforge.languages.python.complexity import branches
+from agentforge.languages.python.complexity import BRANCHING, branches
+from agentforge.languages.python.nodes import children
 from agentforge.languages.python.security import dotted_name, imported_as, risks_in
 from agentforge.languages.python.symbols import Function as FunctionNode
 from agentforge.languages.python.symbols import parse
@@ -97,15 +98,16 @@ class _SourceWalk:
         waiting: list[tuple[ast.AST, _Around]] = [(tree, _Around())]
         while waiting:
             node, around = waiting.pop()
-            if around.functions and (count := branches(node)):
+            kind = type(node)
+            if kind in BRANCHING and around.functions and (count := branches(node)):
                 for number in around.functions:
                     self._ways[number] += count
-            if isinstance(node, ast.If):
-                waiting.extend(self._if(node, around))
+            if kind is ast.If:
+                waiting.extend(self._if(node, around))  # type: ignore[arg-type]  # as its kind says
                 continue
-            visit = _VISITS.get(type(node))
+            visit = _VISITS.get(kind)
             inner = around if visit is None else visit(self, node, around)
-            waiting.extend((child, inner) for child in ast.iter_child_nodes(node))
+            waiting += [(child, inner) for child in children(node)]
 
     def functions(self) -> Iterator[MeasuredFunction]:
         for (name, line, lines), ways in zip(self._heads, self._ways, strict=True):
@@ -113,7 +115,7 @@ class _SourceWalk:
 
     def risks(self, tree: ast.Module) -> None:
         """What is dangerous with any input, and queries that are put together where they are asked."""
-        for risk in risks_in(tree, is_test=True):
+        for risk in risks_in(tree, is_test=True, imports=self.known):
             if risk.rule in _INPUTS and risk.severity == "high":
                 self._add("input-validation", risk.line, self._symbol_at(risk.line), _SAID[risk.rule])
             elif risk.rule == "sql-format" and risk.severity == "high":

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from agentforge.languages.python.nodes import children, statements
 from agentforge.languages.python.symbols import Function, parse
 from agentforge.languages.values import Risk, Severity
 
@@ -134,9 +135,9 @@ def risks(text: str, *, is_test: bool) -> Iterator[Risk]:
     return iter(()) if tree is None else risks_in(tree, is_test=is_test)
 
 
-def risks_in(tree: ast.Module, *, is_test: bool) -> Iterator[Risk]:
-    """The dangerous places of a file that is parsed already."""
-    imports = imported_as(tree)
+def risks_in(tree: ast.Module, *, is_test: bool, imports: Mapping[str, str] | None = None) -> Iterator[Risk]:
+    """The dangerous places of a file that is parsed already; `imports` as `imported_as` tells them."""
+    imports = imported_as(tree) if imports is None else imports
     # A stack of our own: source may be nested deeper than Python may call.
     waiting: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ())]
     while waiting:
@@ -157,7 +158,7 @@ def risks_in(tree: ast.Module, *, is_test: bool) -> Iterator[Risk]:
             yield Risk(node.lineno, "listen-everywhere", "low")
         if not is_test:
             yield from _beside_tests(node)
-        waiting.extend((child, around) for child in ast.iter_child_nodes(node))
+        waiting.extend((child, around) for child in children(node))
 
 
 def _beside_tests(node: ast.AST) -> Iterator[Risk]:
@@ -351,7 +352,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 def imported_as(tree: ast.Module) -> dict[str, str]:
     """Local name to the dotted name that it was imported as."""
     known: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             known.update((alias.asname, alias.name) for alias in node.names if alias.asname)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
