@@ -193,11 +193,9 @@ def spelled(item: Duplicate) -> str:
 
 
 def _coded(words: Words, names: dict[str, int]) -> list[int]:
-    """A line as numbers: free names by where the file has them first, from 0, and all else by what it says."""
-    found = [
-        names.setdefault(word, len(names)) if free else -1 - crc32(word.encode()) for free, word in words
-    ]
-    return [*found, _END]
+    """A line as numbers: free names by where the file has them first, all else by what it says."""
+    codes = [names.setdefault(word, len(names)) if free else ~crc32(word.encode()) for free, word in words]
+    return [*codes, _END]
 
 
 def _key(window: Sequence[Sequence[int]]) -> int:
