@@ -29,7 +29,7 @@ from agentforge.languages.table import CHECK_READERS, is_other_code, is_source
 from agentforge.languages.values import Environment
 from agentforge.system.secrets.redact import redact
 
-FORMAT = 4
+FORMAT = 5
 """Raised whenever a reader reads anything differently: what was kept before is then read again."""
 READ_LIMIT = 400_000
 """Characters beyond which a file is data, or made by a tool."""
@@ -43,7 +43,7 @@ _TABLE: Sequence[tuple[str, tuple[str, ...]]] = (
     ("Java", (".java",)),
 )
 _KINDS = re.compile(r"\[REDACTED:(\w+)\]")
-_OFTEN_EXAMPLES = frozenset({"url_password", "secret", "random"})
+_OFTEN_EXAMPLES = frozenset({"url_password", "secret", "random", "authorization", "cookie", "password"})
 LANGUAGE_NAMES = tuple(name for name, _ in _TABLE)
 
 
