@@ -2,20 +2,18 @@
 allow.
 """
 
-import os
-import pty
-import select
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 from agentforge.store.layout import Home
 from agentforge.store.user.grants import grants_file, read_grants
-from tests.whole.checkouts import COMMAND, Done
+from tests.sharing import share_here
+from tests.terminal import Terminal
+from tests.whole.checkouts import Done
 from tests.whole.plays import (
     FIX,
     NEW_TEST,
+    REQUEST,
     RIGHT,
     SOURCE,
     TEST,
@@ -125,53 +123,28 @@ def test_without_a_terminal_only_the_users_own_configuration_takes_the_walls_awa
     assert play.person.run("verify", task).code == 0
 
 
-def test_at_a_terminal_the_question_is_answered_in_place(play: Play) -> None:
-    play.person.scripted(
-        say("patch", create(NEW_TEST, TEST)), say("patch", create(NEW_TEST, TEST)), say("patch", FIX)
-    )
-    words = (
-        "start",
-        "net must take the discount off",
-        "--lane",
-        "hotfix",
-        "--model",
-        f"scripted:{play.person.script}",
-        "--strict",
-    )
-    code, shown = at_a_terminal(play, words, ("always", "leave"))
-    assert code == 3, shown
-    assert "May maintainer use create_file?" in shown
-    assert "Granted grant-" in shown
-    assert "May maintainer use edit_file?" in shown
-    assert shown.count("Your answer") == 2
-
-
-def at_a_terminal(play: Play, words: tuple[str, ...], answers: tuple[str, ...]) -> tuple[int, str]:
-    """The command with a terminal on every stream, and somebody who types."""
-    main, side = pty.openpty()
-    process = subprocess.Popen(
-        [COMMAND, *words],
-        cwd=play.top,
-        env={**play.person.environment(), "TERM": "dumb"},
-        stdin=side,
-        stdout=side,
-        stderr=side,
-        close_fds=True,
-    )
-    os.close(side)
-    shown, left, deadline = "", list(answers), time.monotonic() + 120
-    while time.monotonic() < deadline:
-        if not select.select([main], [], [], 1)[0]:
-            continue
-        try:
-            data = os.read(main, 65536)
-        except OSError:  # the other side is closed
-            break
-        shown += data.decode("utf-8", "replace")
-        if left and shown.count("Your answer") > len(answers) - len(left):
-            os.write(main, f"{left.pop(0)}\n".encode())
-    os.close(main)
-    return process.wait(timeout=60), shown
+def test_a_terminal_at_a_prompt_sees_what_is_answered_elsewhere_and_goes_on_or_watches_who_does(
+    play: Play,
+) -> None:
+    test, fix = create(NEW_TEST, TEST), FIX
+    play.person.scripted(say("patch", test, fix), say("patch", test, fix), patch(fix), review())
+    words = ("start", REQUEST, "--lane", "hotfix", "--strict", "--model", f"scripted:{play.person.script}")
+    share_here(play.top)
+    with Terminal(words, play.top, play.person.environment()) as screen:
+        assert "May maintainer use create_file?" in screen.wait("Your answer")
+        screen.type("perhaps")
+        screen.wait("'perhaps' is none of the answers.")
+        screen.wait("Your answer")
+        noted = play.person.run("resolve", "ESC-001", "--answer", "allow", "--no-drive")
+        assert noted.code == 0, noted.said
+        screen.wait("ESC-001 was answered elsewhere, by ")
+        assert "May maintainer use edit_file?" in screen.wait("Your answer"), "this process drove on"
+        driven = play.person.run("resolve", "ESC-002", "--answer", "allow")
+        assert driven.code == 0, driven.said
+        screen.wait("ESC-002 was answered elsewhere, by ")
+        assert screen.end() == 0
+    ends = [words.partition("Done: ")[2] for words in (driven.out, screen.shown)]
+    assert ends[0].split() == ends[1].split(), "both tell the same end"
 
 
 def test_a_question_says_when_the_wish_may_come_from_text_that_reads_like_an_instruction(play: Play) -> None:

@@ -1,13 +1,18 @@
 """Driving a task until it is over or waits for a person, by whichever engine it has."""
 
+import time
+from contextlib import suppress
+
 from agentforge.app.answers import answer, may_ask
 from agentforge.app.deciding import DECISIONS, take_edits
 from agentforge.app.driver import open_driver
-from agentforge.app.messages import expiring, overdue
+from agentforge.app.following import TICK_S
+from agentforge.app.holdups import rests
+from agentforge.app.messages import expiring, is_answered, overdue
 from agentforge.app.model_change import resume_with
 from agentforge.app.notifying import announce
 from agentforge.app.ports import UNWATCHED, Ask, Messages, Watcher, no_messages
-from agentforge.app.remote import drive_remotely
+from agentforge.app.remote import drive_remotely, watched
 from agentforge.app.tasks import OpenTask
 from agentforge.app.tracing import telling_collector
 from agentforge.core.errors import UserError
@@ -16,6 +21,7 @@ from agentforge.core.inputs import ChangeModel
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.task.engine import read_engine
+from agentforge.store.task.lock import LockTaken, not_driven
 from agentforge.store.user.start_permissions import StartPermissions
 
 
@@ -56,12 +62,19 @@ def drive(
     `messages` are put on record first. With `ask` a person who is there is asked for permissions on the way.
     """
     state = _drive_once(task, watcher, messages, permissions, detach=detach)
-    while ask is not None and may_ask(task) and (words := ask(state)) is not None:
-        assert state.open_escalation is not None
+    while ask is not None and may_ask(task):
+        waiting = state.open_escalation
+        assert waiting is not None
+        words = ask(state)
+        if words is None and not is_answered(task, waiting.id):
+            break
+        if words is None:  # somebody else has answered while it was asked here
+            state = _go_on(task, watcher)
+            continue
         try:
-            taken = answer(task, state.open_escalation.id, words)
+            taken = answer(task, waiting.id, words)
         except UserError as error:
-            if state.open_escalation.kind not in DECISIONS:
+            if waiting.kind not in DECISIONS:
                 raise
             watcher.notice(
                 f"error: {error}", "bad"
@@ -72,6 +85,24 @@ def drive(
             watcher.notice(note)
         state = _drive_once(task, watcher) if taken.free else task.refresh()
     return state
+
+
+def _go_on(task: OpenTask, watcher: Watcher) -> State:
+    """After an answer that came from elsewhere: drives on, or shows what another process makes of it."""
+    while True:
+        with watched(task, watcher):
+            while _is_driven(task):
+                task.refresh()
+                time.sleep(TICK_S)
+            if rests(task.refresh()):
+                return task.state
+        with suppress(LockTaken):
+            return _drive_once(task, watcher)
+
+
+def _is_driven(task: OpenTask) -> bool:
+    with not_driven(task.files.lock) as free:
+        return not free
 
 
 def _drive_once(

@@ -119,6 +119,11 @@ def open_question(state: State, identity: str) -> Escalation:
     return found
 
 
+def is_answered(task: OpenTask, identity: str) -> bool:
+    """Whether a question has its answer by now, from whomever."""
+    return any(item.id == identity and item.answer is not None for item in task.refresh().escalations)
+
+
 def person() -> str:
     """The name of the account that runs this process; answers are recorded under it."""
     try:

@@ -106,7 +106,7 @@ def drive_remotely(
     permissions: StartPermissions | None = None,
 ) -> State:
     """Hands the task over and follows it until it is over or waits for a person."""
-    with connected() as line, _watched(task, watcher):
+    with connected() as line, watched(task, watcher):
         try:
             _hand_over(task, line, messages, permissions)
         except Unusable:
@@ -120,7 +120,7 @@ def drive_remotely(
 
 def follow(task: OpenTask, watcher: Watcher = UNWATCHED) -> State:
     """Follows a task that workers drive, until it is over or waits for a person."""
-    with connected() as line, _watched(task, watcher):
+    with connected() as line, watched(task, watcher):
         return _follow(task, line, watcher)
 
 
@@ -141,7 +141,9 @@ def tell_workers(task: OpenTask) -> str:
 
 
 @contextmanager
-def _watched(task: OpenTask, watcher: Watcher) -> Iterator[None]:
+def watched(task: OpenTask, watcher: Watcher) -> Iterator[None]:
+    """Shows what is read of the journal while the block runs."""
+
     def listener(_: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
         watcher.happened(events, state)
 

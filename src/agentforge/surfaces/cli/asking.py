@@ -1,6 +1,7 @@
 """A question put to the person who sits there: the answer is taken at once, and the task goes on."""
 
 import os
+from collections.abc import Sequence
 
 import click
 
@@ -18,6 +19,7 @@ from agentforge.surfaces.cli.pages.report import question
 from agentforge.surfaces.cli.pages.screen import Screen
 from agentforge.surfaces.cli.pages.version import presented_page
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.prompting import typed_answer
 
 LEAVE = "leave"
 _NEEDS_WORDS = {"revise": "What should be different", "reject": "Why", REFUSE: "Why", STOP: "Why"}
@@ -25,7 +27,9 @@ _NEEDS_WORDS = {"revise": "What should be different", "reject": "Why", REFUSE: "
 
 
 def ask_here(screen: Screen, task: OpenTask, state: State) -> str | None:
-    """The answer; None if the question is left for later, as it is when nothing is typed."""
+    """The answer; None if the question is left for later, as it is when nothing is typed, or if somebody else
+    has answered it meanwhile.
+    """
     waiting = state.open_escalation
     assert waiting is not None
     with screen.still():
@@ -33,23 +37,32 @@ def ask_here(screen: Screen, task: OpenTask, state: State) -> str | None:
             say(f"\n{page}", err=True)
         say(f"\n{question(state, waiting)}\n", err=True)
         try:
-            return _decision(task, waiting) if waiting.kind in DECISIONS else _choice(waiting)
+            return _decision(task, waiting) if waiting.kind in DECISIONS else _choice(task, waiting)
         except click.Abort:  # the end of input, or Ctrl-C: the task is safe, and so is the question
             say("", err=True)
             return None
 
 
-def _choice(waiting: Escalation) -> str | None:
-    choices = (*waiting.question.options, LEAVE)
-    said = click.prompt("Your answer", type=click.Choice(choices), default=LEAVE, err=True)
-    return None if said == LEAVE else str(said)
+def _choice(task: OpenTask, waiting: Escalation) -> str | None:
+    options = (*waiting.question.options, LEAVE)
+    while (said := _typed(task, waiting, "Your answer", options)) not in (*options, None):
+        say(f"{said!r} is none of the answers.", err=True)
+    return None if said == LEAVE else said
+
+
+def _typed(task: OpenTask, waiting: Escalation, what: str, options: Sequence[str]) -> str | None:
+    """What is typed, or `leave`; None where somebody else was quicker."""
+    said = typed_answer(task, waiting, f"{what} ({', '.join(options)}) [{LEAVE}]")
+    return said if said is None else said or LEAVE
 
 
 def _decision(task: OpenTask, waiting: Escalation) -> str | None:
     """A decision, with the words that it needs; `edit` opens the version in the person's editor."""
     edits = (EDIT,) if waiting.kind == "iteration" else ()
     options = (*waiting.question.options, *edits, LEAVE)
-    said = str(click.prompt(f"Your decision ({', '.join(options)})", default=LEAVE, err=True)).strip()
+    said = _typed(task, waiting, "Your decision", options)
+    if said is None:
+        return None
     word = next((each for each in options if each == said.lower()), said)
     if word == LEAVE:
         return None

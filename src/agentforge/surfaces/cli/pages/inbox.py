@@ -11,6 +11,7 @@ from agentforge.surfaces.cli.pages.escalation import escalation_page
 from agentforge.surfaces.cli.pages.version import presented_page
 from agentforge.surfaces.cli.pages.words import age, count, money
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.prompting import typed_answer
 from agentforge.system.visible import brief
 
 LEAVE = "leave"
@@ -61,7 +62,7 @@ def _expiry(record: InboxRecord, until: str) -> str:
 
 def ask_answer(record: InboxRecord) -> str | None:
     """The answer of the person who sits there: an option by its number, or words of their own. None leaves
-    the question for later.
+    the question for later, or means that somebody else has answered it.
     """
     options = record.options
     for number, words in enumerate(options, 1):
@@ -69,11 +70,10 @@ def ask_answer(record: InboxRecord) -> str | None:
         say(f"  {number}  {brief(words, 200)}{mark}", err=True)
     shape = "A number, or your own words" if options else "Your answer"
     try:
-        said = click.prompt(f"{shape} (Enter leaves it)", default="", show_default=False, err=True)
+        text = typed_answer(record.task, record.escalation, f"{shape} (Enter leaves it)")
     except click.Abort:
         say("", err=True)
         return None
-    text = str(said).strip()
     if not text or text.lower() == LEAVE:
         return None
     return record.option(int(text)) if text.isdecimal() and options and len(text) < 4 else text
