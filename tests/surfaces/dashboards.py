@@ -48,11 +48,11 @@ class Visitor:
         return f"http://{self.address}"
 
     def enter(self) -> "Visitor":
-        """Opens the link, and keeps its key as the page does."""
-        parts = urlsplit(self.link)
-        came = self.ask("GET", parts.path)
-        assert (came.status, "set-cookie" in came.headers) == (200, False), came
-        self.key = parts.fragment.removeprefix("key=")
+        """Opens the link as a browser does, and keeps its key as the page does."""
+        path = self.link.removeprefix(self.origin)
+        came = self.ask("GET", path, headers={"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none"})
+        assert (came.status, "set-cookie" in came.headers) == (303, False), came
+        self.key = urlsplit(came.headers["location"]).fragment.removeprefix("key=")
         return self
 
     @property

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -167,11 +167,30 @@ def test_what_a_browser_sends_by_itself_opens_nothing_so_a_neighbour_on_another_
         pass
 
 
-def test_the_link_names_the_key_where_no_server_and_no_other_site_is_told_of_it(visitor: Visitor) -> None:
-    parts = urlsplit(visitor.link)
-    assert (parts.path, parts.query, parts.fragment) == ("/", "", f"key={visitor.key}")
+def test_a_browser_gets_the_key_where_no_server_and_no_other_site_is_told_of_it(visitor: Visitor) -> None:
+    path = visitor.link.removeprefix(visitor.origin)
+    came = visitor.ask("GET", path, headers={"Sec-Fetch-Mode": "navigate"})
+    assert (came.status, came.headers["location"]) == (303, f"/#key={visitor.key}")
+    assert (came.headers["cache-control"], "set-cookie" in came.headers) == ("no-store", False)
     script = visitor.ask("GET", "/static/api.js").body.decode()
     assert 'history.replaceState(null, "", location.pathname)' in script, "nor does it stay in the address"
+
+
+def test_a_program_that_opens_the_link_is_let_in_by_a_cookie(visitor: Visitor) -> None:
+    program = Visitor(visitor.link)
+    path = visitor.link.removeprefix(visitor.origin)
+    came = program.ask("GET", path)
+    assert (came.status, came.headers["location"]) == (303, "/")
+    cookie, _, rules = came.headers["set-cookie"].partition(";")
+    assert [part for part in ("HttpOnly", "SameSite=Strict", "Path=/") if part not in rules] == []
+    assert path.partition("token=")[2] not in cookie
+    for sent, status in ((cookie, 200), (f"a=b; {cookie};c", 200), (cookie[:-1], 401), (f"x{cookie}", 401)):
+        assert program.ask("GET", "/api/status", headers={"Cookie": sent}).status == status, sent
+    with program.listen("/ws/updates", {"Cookie": cookie}):
+        pass
+    for wrong in (f"{path}0", path[:-1], "/enter", "/enter?token=", "/enter?token=%00", "/enter?token=%ff"):
+        for more in ({}, {"Sec-Fetch-Mode": "navigate"}):
+            assert program.ask("GET", wrong, headers=more).status == 403, wrong
 
 
 def test_headers_forbid_scripts_from_elsewhere_frames_and_guessing(visitor: Visitor) -> None:

@@ -4,9 +4,12 @@ before anything is read.
 A page of another site can make a browser send requests here, and a name of its own can be made to mean this
 machine. So the host must be a name of the loopback, whoever acts or listens must come from our own page, and
 nothing is told without the key. The page keeps it where only pages of this very host and port can read, and
-says it with each request. There is no cookie: browsers send those to every port of a machine.
+says it with each request. No browser is given a cookie, since it would send that to every port of a machine;
+a program that opens the link is, as it goes nowhere by itself.
 """
 
+import asyncio
+import contextlib
 import hashlib
 import hmac
 import json
@@ -15,6 +18,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
@@ -28,9 +32,12 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BYTES = 1_000_000
 """The largest body that is read: a request, an answer, comments on a version."""
+ENTRANCE = "/enter"
 PROTOCOL = "agentforge"
 """What sockets speak. Beside it a page names its key, as `key.KEY`: it can say nothing else there."""
 _LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
+_LINGER_S = 0.5
+"""How long the rest of a refused request is waited for."""
 _SAFE = frozenset({"GET", "HEAD"})
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -57,6 +64,11 @@ class DoorKey:
 
     def __init__(self, secret: bytes, port: int) -> None:
         self.word = hmac.new(secret, f"link {port}".encode(), hashlib.sha256).hexdigest()[:40]
+        value = hmac.new(secret, f"cookie {port}".encode(), hashlib.sha256).hexdigest()
+        self.cookie = f"agentforge_{port}={value}"
+        """For programs. Cookies are kept by host and not by port: another of our servers must not take it
+        away.
+        """
 
     @classmethod
     def of(cls, home: Home, port: int) -> "DoorKey":
@@ -64,12 +76,21 @@ class DoorKey:
         return cls(_secret(home.path / "dashboard.key"), port)
 
     def opens(self, headers: Mapping[str, str], *, socket: bool) -> bool:
-        """Whether it was said: in a header that no browser adds itself, or among a socket's protocols."""
+        """Whether it was said: in a header that no browser adds itself, or among a socket's protocols; or
+        whether a program has the cookie.
+        """
+        given = headers.get("cookie", "").split(";")
+        if any(hmac.compare_digest(each.strip().encode(), self.cookie.encode()) for each in given):
+            return True
         if socket:
             said = [each.strip() for each in headers.get("sec-websocket-protocol", "").split(",")]
             return PROTOCOL in said and any(self._is(each.removeprefix("key.")) for each in said)
         kind, _, word = headers.get("authorization", "").partition(" ")
         return kind.lower() == "bearer" and self._is(word.strip())
+
+    def is_named(self, query: bytes) -> bool:
+        """Whether the link is the one that was printed."""
+        return self._is(parse_qs(query.decode("latin-1")).get("token", [""])[0])
 
     def _is(self, word: str) -> bool:
         return hmac.compare_digest(word.encode(), self.word.encode())
@@ -116,9 +137,29 @@ class Door:
             return
         send = _with_headers(send)
         if refused is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(_drain(receive), _LINGER_S)
             await _tell(send, *refused)
+        elif scope["path"] == ENTRANCE:
+            await self._enter(scope, headers, send)
         else:
             await self._inner(scope, _bounded(receive), send)
+
+    async def _enter(self, scope: Scope, headers: Mapping[str, str], send: Send) -> None:
+        """Hands the key to the page behind a `#`, which no server and no other site is told; to a program,
+        which has no page, as a cookie. Browsers say that they are one.
+        """
+        if not self._key.is_named(scope["query_string"]):
+            await _tell(send, 403, "This link is not the one that `agentforge dashboard` printed.")
+            return
+        given = [(b"cache-control", b"no-store")]
+        if "sec-fetch-mode" in headers:
+            given.append((b"location", f"/#key={self._key.word}".encode()))
+        else:
+            cookie = f"{self._key.cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000"
+            given += [(b"location", b"/"), (b"set-cookie", cookie.encode())]
+        await send({"type": "http.response.start", "status": 303, "headers": given})
+        await send({"type": "http.response.body", "body": b""})
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """The status and the sentence of a refusal; None for whoever may go on."""
@@ -190,6 +231,18 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return decorated
+
+
+async def _drain(receive: Receive) -> None:
+    """Takes what comes with a request that is refused, up to a bound: who is hung up on while still sending
+    may never see the answer.
+    """
+    taken = 0
+    while taken <= MOST_BYTES:
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            return
 
 
 async def _tell(send: Send, status: int, sentence: str) -> None:

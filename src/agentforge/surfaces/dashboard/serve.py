@@ -13,7 +13,7 @@ from agentforge import __version__
 from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
 from agentforge.surfaces.dashboard import act_routes, connections, read_routes, sockets
-from agentforge.surfaces.dashboard.door import Door, DoorKey
+from agentforge.surfaces.dashboard.door import ENTRANCE, Door, DoorKey
 from agentforge.surfaces.dashboard.page import page_routes
 from agentforge.surfaces.dashboard.reader import TaskReader
 from agentforge.surfaces.dashboard.replies import tell_errors
@@ -89,7 +89,7 @@ def open_dashboard(home: Home, here: Path, port: int) -> Dashboard:
         timeout_graceful_shutdown=1,
         lifespan="on",
     )
-    return Dashboard(uvicorn.Server(config), listening, f"http://{HOST}:{number}/#key={key.word}")
+    return Dashboard(uvicorn.Server(config), listening, f"http://{HOST}:{number}{ENTRANCE}?token={key.word}")
 
 
 def _bound(port: int) -> socket.socket:
