@@ -222,3 +222,44 @@ def test_what_flags_allowed_a_task_they_do_not_allow_its_fork(play: Play, agentf
     (kept,) = (agentforge_home / "wishes").rglob(f"{name}.yaml")
     said = read_permissions(kept).permissions
     assert (said.allow, said.yes) == (frozenset(), False)
+
+
+@pytest.mark.slow
+def test_a_standing_grant_or_missing_walls_let_no_replay_act_outside_unless_it_is_said_for_this_one(
+    play: Play, agentforge_home: Path, tmp_path: Path
+) -> None:
+    mark = tmp_path / "opened" / "mark"
+    mark.parent.mkdir()
+
+    def acted() -> bool:
+        found = mark.exists()
+        mark.unlink(missing_ok=True)
+        return found
+
+    act = {"name": "run_command", "args": {"argv": ["touch", str(mark)]}}
+    config = agentforge_home / "config.yaml"
+    config.write_text(f"roots: [{{path: {mark.parent}, write: true}}]\n", encoding="utf-8")
+    finished(
+        play.answer(
+            play.start(say("patch", act), say("patch", act), patch(), review(), lane="hotfix"), "always"
+        )
+    )
+    assert acted()
+    first = finished(play.start(say("patch", act), patch(), review(), lane="hotfix"))["task_id"]
+    assert acted(), "the control: with the grant, a task acts"
+    done = play.person.run("replay", first)
+    assert (done.code, acted()) == (1, False), done.said
+    assert f"`agentforge replay {first} --as-allowed` lets it act outside" in done.out
+    again = play.person.run("replay", first, "--as-allowed")
+    assert (again.code, acted()) == (0, True), again.said
+    assert play.person.run("replay", first, "--as-allowed", "--actions-only").code == 2
+
+    config.write_text("sandbox: none\n", encoding="utf-8")
+    bare = finished(play.start(say("patch", act), patch(), review(), lane="hotfix"))["task_id"]
+    assert acted(), "the control: without walls, a task acts"
+    for settings in ("sandbox: none\n", ""):
+        config.write_text(settings, encoding="utf-8")
+        done = play.person.run("replay", bare)
+        assert not acted(), done.said
+    split = play.person.run("fork", bare, "--no-drive")
+    assert (split.code, "without walls" in split.err) == (4, True), split.said

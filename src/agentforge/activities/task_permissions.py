@@ -42,7 +42,7 @@ def rules_of(site: Site, state: State, permissions: StartPermissions) -> Rules:
         project,
         permissions,
         site.clock,
-        lambda: read_grants(grants_file(site.home)).grants,
+        lambda: read_grants(grants_file(site.home)).grants if permissions.grants else (),
         lambda: approved_calls(approvals_file(site.home), project, state.task_id),
         partial(consented, site.home, project),
     )

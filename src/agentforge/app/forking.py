@@ -17,8 +17,9 @@ from agentforge.app.answers import answer
 from agentforge.app.messages import person
 from agentforge.app.model_change import change_model, model_change
 from agentforge.app.replaying import free_task
+from agentforge.app.settings import read_own_settings
 from agentforge.app.tasks import OpenTask
-from agentforge.core.errors import UsageError
+from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.events import (
     ActionsPerformed,
     Event,
@@ -77,12 +78,21 @@ class _Cut:
     """The question that is open there."""
 
 
-def fork(task: OpenTask, from_step: int | None = None, changes: Changes | None = None) -> OpenTask:
-    """Records the fork. It does not run yet: `drive` does that."""
+def fork(
+    task: OpenTask,
+    from_step: int | None = None,
+    changes: Changes | None = None,
+    *,
+    at_terminal: bool = False,
+) -> OpenTask:
+    """Records the fork. It does not run yet: `drive` does that. A task that has no walls is forked only where
+    its walls could be taken away, too: by a person `at_terminal`, or in their own settings.
+    """
     changes = changes or Changes()
     lines = read_lines(task.files.journal)
     cut = _at_question(task, lines, from_step) if changes.answer else _at_step(task, lines, from_step)
     # What could be refused is looked at first: a fork that cannot run is none.
+    _check_walls(task, at_terminal=at_terminal)
     words = _read(changes.prompt) if changes.prompt else ""
     wanted = ({"": changes.model} if changes.model else {}) | dict(changes.tiers)
     models = [model_change(task, spec, lambda _: None, tier) for tier, spec in wanted.items()]
@@ -92,6 +102,15 @@ def fork(task: OpenTask, from_step: int | None = None, changes: Changes | None =
     if changes.answer:
         answer(forked, cut.question, changes.answer)
     return OpenTask.open(task.site, files)
+
+
+def _check_walls(task: OpenTask, *, at_terminal: bool) -> None:
+    own = task.site.home.path / "config.yaml"
+    if task.state.sandbox == "none" and not at_terminal and read_own_settings(own)[1].sandbox != "none":
+        raise PolicyError(
+            f"{task.task_id} ran without walls, and a fork of it that nobody watches may not.",
+            f"Fork it at a terminal, or write `sandbox: none` into {own}.",
+        )
 
 
 def allowed_beforehand(task: OpenTask) -> list[str]:

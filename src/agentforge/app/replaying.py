@@ -20,7 +20,7 @@ from agentforge.app.driving import drive
 from agentforge.app.ports import UNWATCHED, Watcher
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
-from agentforge.core.errors import UserError
+from agentforge.core.errors import PolicyError, UserError
 from agentforge.core.events import (
     ActionsPerformed,
     AskAnswered,
@@ -41,6 +41,7 @@ from agentforge.core.reply import Json
 from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef, OfRun, Price
+from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.worktree import Workspace
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
@@ -86,13 +87,17 @@ class Replayed:
     kept: bool
 
 
-def replay(task: OpenTask, watcher: Watcher = UNWATCHED, *, keep: bool = False) -> Replayed:
-    """Plays a task again and compares. Replies are matched by stage and order."""
+def replay(
+    task: OpenTask, watcher: Watcher = UNWATCHED, *, keep: bool = False, as_allowed: bool = False
+) -> Replayed:
+    """Plays a task again and compares. Replies are matched by stage and order. What leaves the walls is done
+    only `as_allowed`: then whatever let the first task do it counts again.
+    """
     recorded = audit_task(task)
-    again = _begin(task, recorded)
+    again = _begin(task, recorded, as_allowed=as_allowed)
     try:
         drive(again, watcher)
-        _answer_as_recorded(again, recorded, watcher)
+        _answer_as_recorded(again, recorded, watcher, as_allowed=as_allowed)
         state = again.refresh()
         found = _compared(recorded, audit_task(again), task, again)
     finally:
@@ -112,7 +117,7 @@ def replayable(site: Site, since: str = "") -> Iterator[OpenTask]:
             yield task
 
 
-def _begin(task: OpenTask, recorded: Audit) -> OpenTask:
+def _begin(task: OpenTask, recorded: Audit, *, as_allowed: bool) -> OpenTask:
     """The second task: the same request, base, pipeline and prompts, with the recorded replies as its
     model.
     """
@@ -133,9 +138,11 @@ def _begin(task: OpenTask, recorded: Audit) -> OpenTask:
     if created.spec.given_tree:
         space.keep(created.spec.given_tree)
     spec = _spec(created.spec, name, f"scripted:{script}")
-    said = permissions_of(site, task.state).permissions
-    # What was allowed then may act outside: it is not allowed a second time by a command that only looks.
-    said = replace(said, marker=spec.marker, allow=frozenset(), yes=False)
+    said = replace(permissions_of(site, task.state).permissions, marker=spec.marker)
+    if not as_allowed:
+        # What was allowed may act outside: a command that only looks allows nothing a second time.
+        spec = replace(spec, sandbox=_walls(spec.sandbox, task.task_id))
+        said = replace(said, allow=frozenset(), yes=False, grants=False, sandbox=_kept_yes(said.sandbox))
     write_permissions(permissions_file(site.home, site.git.top, name), said)
     with Journal.create(files, Create(spec, imports), site.clock) as journal:
         artifacts.write_inputs(files, spec, journal.times.created_at, "local")
@@ -148,6 +155,24 @@ def _spec(spec: TaskSpec, name: str, model: str) -> TaskSpec:
     return replace(
         spec, task_id=name, model=model, price=Price(0, 0), prices=(), delivery="live", deadline_s=0
     )
+
+
+def _walls(recorded: str, task_id: str) -> str:
+    """The walls of a task, or those of this machine where it had none."""
+    if recorded != "none":
+        return recorded
+    try:
+        return choose("auto").name
+    except UserError as error:
+        raise PolicyError(
+            f"{task_id} ran without walls, and a replay does not: {error.sentence}",
+            f"`agentforge replay {task_id} --as-allowed` runs it without them.",
+        ) from None
+
+
+def _kept_yes(sandbox: str) -> str:
+    """What was said of the walls, but for that there may be none."""
+    return "" if sandbox == "none" else sandbox
 
 
 def free_task(site: Site, wanted: str) -> TaskFiles:
@@ -181,16 +206,18 @@ def _replies(recorded: Audit, pack: Pack) -> Iterator[dict[str, Json]]:
             yield {**entry, **({"role": run.name} if run.parent else {})}
 
 
-def _answer_as_recorded(again: OpenTask, recorded: Audit, watcher: Watcher) -> None:
-    """What people answered then is answered now, question by question. Only a yes to a call is not: it may
-    act outside of the sandbox, and the person said it once.
+def _answer_as_recorded(again: OpenTask, recorded: Audit, watcher: Watcher, *, as_allowed: bool) -> None:
+    """What people answered then is answered now, question by question. Only a yes to a call is not, unless a
+    person says so for this replay: it may act outside of the sandbox, and they said it once.
     """
     said = {item.id: item for item in recorded.state.escalations if item.answer is not None}
     asked: set[str] = set()
     while (question := again.refresh().open_escalation) is not None and question.id not in asked:
         asked.add(question.id)
         known = said.get(question.id)
-        if known is None or known.kind != question.kind or known.answer is None or known.allows:
+        if known is None or known.kind != question.kind or known.answer is None:
+            return
+        if known.allows and not as_allowed:
             return
         answer(again, question.id, known.answer)
         drive(again, watcher)

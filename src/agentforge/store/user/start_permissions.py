@@ -19,7 +19,7 @@ Area = Literal["files", "shell", "network", "web", "mcp"]
 """What `--allow-…` can speak of."""
 AREAS: tuple[Area, ...] = get_args(Area)
 
-_SWITCHES = ("strict", "interactive", "yes")
+_SWITCHES = ("strict", "interactive", "yes", "grants")
 _TEXTS = ("sandbox", "marker", "suggested")
 
 
@@ -41,6 +41,8 @@ class StartPermissions:
     """
     marker: str = ""
     """Of the task that this was said about: a journal that only has its name is another one."""
+    grants: bool = True
+    """False: standing grants of the user do not count: a replay only looks, unless a person says more."""
     suggested: str = ""
     """The digest of the models that the repository suggested, where nobody else named one."""
 
@@ -85,6 +87,7 @@ def write_permissions(path: Path, permissions: StartPermissions) -> None:
         "strict": permissions.strict,
         "interactive": permissions.interactive,
         "yes": permissions.yes,
+        "grants": permissions.grants,
         "sandbox": permissions.sandbox,
         "marker": permissions.marker,
         "suggested": permissions.suggested,

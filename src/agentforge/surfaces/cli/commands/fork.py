@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.printing import say
 from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
@@ -53,7 +54,9 @@ def fork(
     from agentforge.surfaces.cli.driving import drive_and_tell, tell
 
     changes, first = _changes(wanted), open_task_or_branch(here(), task)
-    made = split(first, step, changes)
+    made = split(first, step, changes, at_terminal=at_terminal())
+    if made.state.sandbox == "none":
+        say(f"{made.task_id} has no walls, as the first task had none.", err=True)
     if flags := allowed_beforehand(first):
         again = " ".join(("agentforge", "continue", made.task_id, *flags))
         say(

@@ -25,14 +25,20 @@ Examples:
 
 A replay is answered with the recorded replies; sandbox, tests and gates run for real, under the rules of
 today. It says at which step something came out otherwise (exit code 1), or that all is as on record, and
-leaves nothing behind. --actions-only applies the recorded changes three-way and asks nobody; without
---apply nothing is written."""
+leaves nothing behind. What leaves the walls is not done a second time, whatever allowed it then: grants,
+flags and a yes count only with --as-allowed. --actions-only applies the recorded changes three-way and asks
+nobody; without --apply nothing is written."""
 )
 @task_argument
 @click.option("--actions-only", is_flag=True, help="Apply the recorded changes, and nothing else.")
 @click.option("--onto", metavar="BRANCH", help="With --actions-only: where to; HEAD by default.")
 @click.option(
     "--apply", "write", is_flag=True, help="With --actions-only: make a branch of it, if its tests pass."
+)
+@click.option(
+    "--as-allowed",
+    is_flag=True,
+    help="Let it act outside of the walls as the first task could: grants, flags and a yes count again.",
 )
 @click.option("--keep", is_flag=True, help="Keep the task that a replay makes.")
 @click.option("--all", "everything", is_flag=True, help="Replay every finished task of this repository.")
@@ -50,6 +56,7 @@ def replay(  # noqa: PLR0913 - one for each option
     actions_only: bool,
     onto: str | None,
     write: bool,
+    as_allowed: bool,
     keep: bool,
     everything: bool,
     since: datetime | None,
@@ -65,6 +72,8 @@ def replay(  # noqa: PLR0913 - one for each option
         raise click.UsageError("--onto and --apply go with --actions-only.")
     if everything and (task or actions_only):
         raise click.UsageError("--all replays every task whole; leave TASK and --actions-only out.")
+    if as_allowed and (actions_only or everything):
+        raise click.UsageError("--as-allowed is said of one task at a time, and of all of it.")
     if since and not everything:
         raise click.UsageError("--since goes with --all.")
     if everything:
@@ -72,16 +81,16 @@ def replay(  # noqa: PLR0913 - one for each option
     found = open_task_or_branch(here(), task)
     if actions_only:
         return _changes(found, onto, write=write, as_data=as_data)
-    return _whole(found, keep=keep, as_data=as_data)
+    return _whole(found, keep=keep, as_allowed=as_allowed, as_data=as_data)
 
 
-def _whole(task: "OpenTask", *, keep: bool, as_data: bool) -> int:
+def _whole(task: "OpenTask", *, keep: bool, as_allowed: bool, as_data: bool) -> int:
     from agentforge.app.replaying import replay as play
     from agentforge.surfaces.cli.pages.screen import ScreenWatcher, open_screen
     from agentforge.surfaces.cli.printing import print_json
 
     with open_screen(json=as_data) as screen:
-        result = play(task, ScreenWatcher(screen), keep=keep)
+        result = play(task, ScreenWatcher(screen), keep=keep, as_allowed=as_allowed)
     if as_data:
         print_json(_fields(result))
     else:
@@ -146,7 +155,10 @@ def _lines(result: "Replayed") -> list[str]:
         lines.append(f"  now        {brief(found.replayed, 400) or 'had ended'}")
     asked = result.state.open_escalation
     if asked is not None and asked.kind == "permission":
-        lines.append("It stopped at a call that you allowed then: a replay allows nothing a second time.")
+        lines.append(
+            "It stopped at a call that was allowed then: a replay allows nothing a second time; "
+            f"`agentforge replay {result.task_id} --as-allowed` lets it act outside again."
+        )
     if result.other_contexts:
         steps = ", ".join(map(str, result.other_contexts))
         lines.append(f"Shown something else than then, which alone is no difference: step {steps}.")
