@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.errors import PolicyError, Unusable, UsageError
 from agentforge.system.git.history import recent_commits
 from agentforge.system.git.repository import Change, Git, Lines, TreeEntry
 
@@ -144,6 +144,39 @@ def test_a_pattern_is_excluded_once(repo: Git) -> None:
     repo.exclude_locally(".agentforge/tasks/")
     repo.exclude_locally(".agentforge/tasks/")
     assert (repo.git_dir / "info/exclude").read_text().count(".agentforge/tasks/\n") == 1
+
+
+def test_no_pattern_is_written_through_a_link_and_a_file_that_has_it_is_left_alone(
+    repo: Git, tmp_path: Path
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("export PATH\n")
+    exclude = repo.git_dir / "info/exclude"
+    exclude.unlink()
+    exclude.symlink_to(victim)
+    with pytest.raises(PolicyError, match="is a symbolic link") as refused:
+        repo.exclude_locally(".agentforge/tasks/", ".agentforge/audit/")
+    assert victim.read_text() == "export PATH\n"
+    assert (
+        "Write `.agentforge/tasks/` and `.agentforge/audit/` into the file that it leads to"
+        in refused.value.next_step
+    )
+    victim.write_text(".agentforge/tasks/\n.agentforge/audit/\n")
+    repo.exclude_locally(".agentforge/tasks/", ".agentforge/audit/")
+    exclude.unlink()
+    exclude.symlink_to("/dev/zero")
+    with pytest.raises(PolicyError, match="is a symbolic link"):
+        repo.exclude_locally("x")
+    exclude.unlink()
+    exclude.parent.rename(tmp_path / "info")
+    exclude.parent.symlink_to(tmp_path / "info")
+    with pytest.raises(PolicyError, match="is a symbolic link"):
+        repo.exclude_locally("x")
+    assert not (tmp_path / "info/exclude").exists()
+    exclude.parent.unlink()
+    exclude.mkdir(parents=True)
+    with pytest.raises(PolicyError, match="no regular file"):
+        repo.exclude_locally("x")
 
 
 # Objects

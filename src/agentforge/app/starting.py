@@ -230,8 +230,7 @@ def _keep_permissions(
 
 def exclude_run_state(git: Git) -> None:
     """Keeps what tasks write out of the user's commits; the rest of `.agentforge` is meant to be shared."""
-    for name in RUN_STATE:
-        git.exclude_locally(f".agentforge/{name}/")
+    git.exclude_locally(*(f".agentforge/{name}/" for name in RUN_STATE))
 
 
 def _check_batches(settings: Settings, specs: Iterable[str]) -> None:

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
 
-from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.errors import PolicyError, Unusable, UsageError
+from agentforge.system.bounded import MEBIBYTE, read_bounded
 from agentforge.system.files import disk_errors
 from agentforge.system.git.call import GitCall, failure
 from agentforge.system.git.mirror import (
@@ -29,6 +30,7 @@ from agentforge.system.git.mirror import (
 from agentforge.system.git.objects import is_id
 from agentforge.system.git.open import find
 from agentforge.system.git.trees import mktree_input
+from agentforge.system.unlinked import make_unlinked, open_unlinked
 
 _OUR_REFS = ("refs/agentforge/", "refs/heads/agentforge/")
 _NO_INDEX = "agentforge-no-index"
@@ -333,17 +335,30 @@ class Git(GitCall):
         self._update_index(touched, work_tree, index)
         return self.text("write-tree", index=index, work_tree=work_tree)
 
-    def exclude_locally(self, pattern: str) -> None:
-        """Keep a pattern out of the user's sight in this repository, without a change to any tracked file."""
-        path = self.git_dir / "info" / "exclude"
+    def exclude_locally(self, *patterns: str) -> None:
+        """Keep patterns out of the user's sight in this repository, without a change to any tracked file.
+        A link in the way is read, as git does, and never written through.
+        """
+        path = self.git_dir.resolve() / "info" / "exclude"
         with disk_errors():
-            path.parent.mkdir(exist_ok=True)
-            content = path.read_bytes() if path.exists() else b""
-            if pattern.encode() not in content.splitlines():
-                with path.open("ab") as file:
-                    file.write(
-                        (b"\n" if content and not content.endswith(b"\n") else b"") + pattern.encode() + b"\n"
-                    )
+            try:
+                content = read_bounded(path, MEBIBYTE)
+            except OSError:
+                content = b""
+            missing = [pattern for pattern in patterns if pattern.encode() not in content.splitlines()]
+            if not missing:
+                return
+            if path.is_symlink() or path.parent.is_symlink():
+                lines = " and ".join(f"`{pattern}`" for pattern in missing)
+                raise PolicyError(
+                    f"{path} is a symbolic link, and AgentForge writes through none.",
+                    f"Write {lines} into the file that it leads to, one to a line, or put a file there.",
+                )
+            make_unlinked(path.parent)
+            fd = open_unlinked(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            with os.fdopen(fd, "ab") as file:
+                file.write(b"\n" if content and not content.endswith(b"\n") else b"")
+                file.writelines(f"{pattern}\n".encode() for pattern in missing)
 
     def _require(self, oids: Sequence[str]) -> None:
         if oids:
