@@ -70,8 +70,10 @@ class TaskReader:
 
     def find(self, task_id: str, repo: str | None) -> Key:
         """The one task that a name means; of a name that several repositories use, the one of `repo`."""
-        found = [row.repo for row in self.rows() if row.task_id == task_id and repo in (None, row.repo)]
-        found = found or absent_repositories(self.home, task_id)
+        found = self._repositories_of(task_id, repo)
+        if not found:  # it may have come, or come back, since the list was read
+            self.forget_rows()
+            found = self._repositories_of(task_id, repo) or absent_repositories(self.home, task_id)
         if not found:
             raise NoSuchTask(f"No task here is called {task_id!r}.", "`agentforge status --all` lists them.")
         if len(found) > 1:
@@ -85,6 +87,9 @@ class TaskReader:
                 "Bring it back to that place, and its tasks are there again.",
             )
         return found[0], task_id
+
+    def _repositories_of(self, task_id: str, repo: str | None) -> list[str]:
+        return [row.repo for row in self.rows() if row.task_id == task_id and repo in (None, row.repo)]
 
     @contextmanager
     def reading(self, task_id: str, repo: str | None = None) -> Iterator[OpenTask]:
