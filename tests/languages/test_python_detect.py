@@ -288,6 +288,22 @@ def test_versions_from_tags_are_noticed() -> None:
     assert not plan_of({"pyproject.toml": BUILD}).version_from_tags
 
 
+@every(
+    ("text", "version"),
+    [
+        ("Metadata-Version: 2.1\nName: greet\nVersion: 4.13.0rc1\n\nWords.\n", "4.13.0rc1"),
+        ("Name: greet\r\nVersion: 2.0\r\n", "2.0"),
+        ("Name: greet\n\nVersion: 9.9\n", ""),  # of the words below, not of the metadata
+        ("Version: $(id)\n", ""),
+        ("", ""),
+    ],
+)
+def test_a_released_archive_says_its_version_where_no_tag_does(text: str, version: str) -> None:
+    assert (
+        plan_of({"setup.py": "setup(use_scm_version=True)", "PKG-INFO": text}).version_without_tags == version
+    )
+
+
 def test_the_hash_changes_with_build_files_and_native_sources_and_with_nothing_else() -> None:
     files = {"setup.py": b"setup()", "pkg/fast.c": b"1", "pkg/slow.py": b"1"}
     plan = detect.detect(files.get, tuple(files))

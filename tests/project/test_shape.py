@@ -26,6 +26,7 @@ LATE_IMPORTS = {
     "models/known/prices.py": "the extras of providers bring the list of prices",
     "models/known/published.py": "as prices",
     "models/known/windows.py": "as prices",
+    "store/user/repositories.py": "the file as we write it needs no reader of YAML, which takes longer to load",
     "store/user/index.py": "what replays a journal, where one has moved on",
     "models/open.py": "the scripted model reads YAML, which no other model needs",
     "models/provider_model.py": "the extras of providers",

@@ -3,6 +3,7 @@ of hundreds of tasks is there at once.
 """
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -86,4 +87,7 @@ def lacks_driver(files: TaskFiles, status: str) -> bool:
 
 
 def _lacks_driver(lock: str, status: str) -> bool:
-    return status not in TERMINAL and status not in ("blocked", "unreadable") and not is_held(Path(lock))
+    if status in TERMINAL or status in ("blocked", "unreadable"):
+        return False
+    # Of most of hundreds of tasks there is none, and a glance tells.
+    return not os.path.lexists(lock) or not is_held(Path(lock))

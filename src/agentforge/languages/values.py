@@ -48,6 +48,8 @@ class Plan:
     """The version of the language that is asked for; empty for the one that is here."""
     version_from_tags: bool = False
     """Whether the build asks git for the version, and so has to be told."""
+    version_without_tags: str = ""
+    """What it is told where the repository has no tag: a released archive says which version it is."""
     toolchains: tuple[Need, ...] = ()
     """What it takes beside the language itself."""
     suite_paths: tuple[str, ...] = ()

@@ -3,6 +3,7 @@ runs nothing.
 """
 
 import posixpath
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -44,6 +45,7 @@ LOCK_NAMES = words(
 )
 # Compiled into the environment: when one changes, what was built from it is stale.
 NATIVE = (".c", ".cc", ".cpp", ".h", ".hpp", ".pxd", ".pyx", ".rs")
+_RELEASED = re.compile(r"^Version: (\d[\w.!+-]{0,60})$", re.MULTILINE | re.ASCII)
 FROM_TAGS = words(
     "setuptools-scm hatch-vcs flit-scm versioningit poetry-dynamic-versioning uv-dynamic-versioning pbr"
 )
@@ -68,6 +70,7 @@ def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | No
         type_checkers=tuple(each.name for each in checkers),
         checkers=_checkers(project, (*linters, *checkers)),
         version_from_tags=_version_from_tags(project),
+        version_without_tags=_released_version(project),
         toolchains=needs_of(project.paths, read),
         suite_paths=suite.paths,
         not_run=(*suite.not_run.items(), *_unused(project)),
@@ -167,6 +170,15 @@ def _unused(project: PythonProject) -> list[tuple[str, str]]:
     names = {"pre-commit hooks": unused_hooks(project), "other checkers": other_checkers(project)}
     names |= {"formatters": [f"{name} has only settings" for name in left_formatters(project)]}
     return [(name, f"not run: {', '.join(found)}") for name, found in names.items() if found]
+
+
+def _released_version(project: PythonProject) -> str:
+    """The version in the metadata of a released archive; empty where there is none, or none that can be
+    one.
+    """
+    metadata = "\n".join(project.text("PKG-INFO").splitlines())
+    found = _RELEASED.search(metadata.partition("\n\n")[0])
+    return found[1] if found else ""
 
 
 def _version_from_tags(project: PythonProject) -> bool:

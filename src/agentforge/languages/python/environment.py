@@ -43,7 +43,7 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
     caller, and the places of `allow`; it is told the passwords of indexes only if the user said so.
     """
     interpreter = find_interpreter(plan.version, sandbox)
-    told = (version or "0.0.0") if plan.version_from_tags else None
+    told = (version or plan.version_without_tags or "0.0.0") if plan.version_from_tags else None
     makings = _makings(plan, interpreter, told, index_passwords=index_passwords)
     return build_environment(
         plan, makings, tree_checkout, cache_root, sandbox, lock_text_hash=lock_text_hash, allow=allow

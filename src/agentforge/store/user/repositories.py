@@ -14,11 +14,16 @@ from typing import Any
 from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
 from agentforge.store.user.own_files import locked, read_own, replace_own
-from agentforge.system import strict_yaml
 from agentforge.system.visible import one_line
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _KEY = "repositories"
+_PLAIN = re.compile(
+    r"  (?:- |  )(name|path|default_branch|contracts_path): "
+    r"((?!(?:y|n|yes|no|on|off|true|false|null)\n)[A-Za-z/][A-Za-z0-9._/-]*)\n",
+    re.IGNORECASE,
+)
+"""A line of the file as it is written here, with a value that is text in every dialect of YAML."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,11 @@ def drop_repository(home: Home, name: str) -> None:
 
 def parse_repositories(text: str, source: str) -> tuple[Repository, ...]:
     """The entries of such a file, each as it is written."""
-    document: Any = strict_yaml.load(text, source)
+    document = _plain(text)
+    if document is None:
+        from agentforge.system import strict_yaml  # noqa: PLC0415 - longer to load than the usual file to read
+
+        document = strict_yaml.load(text, source)
     if document is None:
         return ()
     if not isinstance(document, dict) or set(document) != {_KEY}:
@@ -120,6 +129,23 @@ def parse_repositories(text: str, source: str) -> tuple[Repository, ...]:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"two repositories are called {twice}")
     return found
+
+
+def _plain(text: str) -> Any:  # noqa: ANN401 - as a loader of YAML would say it
+    """The file as it is written here, without a reader of YAML; None where a person has written more into
+    it.
+    """
+    first, *lines = text.splitlines(keepends=True) or [""]
+    entries: list[dict[str, str]] = []
+    for line in lines:
+        if (found := _PLAIN.fullmatch(line)) is None:
+            return None
+        if line.startswith("  - "):
+            entries.append({})
+        if not entries or found[1] in entries[-1]:
+            return None
+        entries[-1][found[1]] = found[2]
+    return {_KEY: entries} if first == f"{_KEY}:\n" and entries else None
 
 
 def check_name(name: str) -> str:
@@ -164,5 +190,7 @@ def _refuse_relative(found: Sequence[Repository]) -> None:
 
 
 def _write(path: Path, repositories: Sequence[Repository]) -> None:
+    from agentforge.system import strict_yaml  # noqa: PLC0415 - as above
+
     entries = [{key: value for key, value in asdict(each).items() if value} for each in repositories]
     replace_own(path, strict_yaml.dump({_KEY: entries}).encode())
