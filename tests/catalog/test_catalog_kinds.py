@@ -61,7 +61,20 @@ Add a note on thread safety to the docstring of Cache
 Update the copyright years
 Add a Python 3.14 job to the CI workflow
 Document all parameters of connect()
-Remove trailing whitespace in README.md"""
+Remove trailing whitespace in README.md
+docs: explain how net rounds
+Bump the version to 1.1.0
+Update requests to 2.32
+Update pytest to version 9
+Release 1.1
+Set up GitHub Actions
+Add Python 3.13 to the CI matrix
+Ignore .venv in .gitignore
+Update the copyright year
+Add classifiers to pyproject.toml
+The comment in net is wrong: it's a discount, not a tax
+Remove the unused dependency attrs
+Add a `slow` marker to the pytest settings"""
 TESTS_ONLY = """\
 Add tests for shop/price.py
 Add a test for the label function
@@ -88,7 +101,11 @@ Add a regression test for issue 42
 Test the error branch of load()
 Write property tests for encode and decode
 Move the tests of parse into their own file
-Parametrize test_parse"""
+Parametrize test_parse
+Make test_now deterministic
+Use tmp_path in the tests
+Add a fixture `store` to tests/conftest.py and use it in test_store.py
+test: cover the errors of parse"""
 SAME = """\
 Refactor parse
 Refactor shop/price.py; nothing about its behaviour changes
@@ -138,7 +155,21 @@ Make Cache.get O(1)
 Move Cache from util.py to cache.py
 Drop the unused variable x in main
 Type-annotate utils.py
-Inline `_helper` into its only caller"""
+Inline `_helper` into its only caller
+Delete old_net, nothing uses it
+Remove the function unique
+Extract the rounding of net into a helper
+Turn kit/text.py into a package, without changing what it does
+Use pathlib instead of open in kit/store.py
+Use f-strings instead of % formatting
+Replace the loop in total with sum()
+Convert Price to a dataclass
+Fix the mypy errors
+Format the code with black
+Sort the imports in kit/cli.py
+Add __all__ to shop/price.py
+Drop the Python 2 compatibility code
+perf: look names up only once"""
 BEHAVIOUR = """\
 net must take the discount off the price
 net takes the discount off the price; update the README
@@ -269,7 +300,33 @@ Make the docs build fail on warnings
 Translate
 Improve the error message of Path.load when the file is missing
 Rename columns case-insensitively
-Tidy the output"""
+Tidy the output
+Extract the domain from an e-mail address
+Extract text from PDFs
+Split the bill evenly between guests
+split() must keep empty parts
+Split long lines in wrap()
+Merge two dictionaries deeply
+Clean the user input before saving it
+Translate error codes to messages in the API
+Move files to the trash when they are deleted
+Rename uploaded files that have the same name
+Pin messages in a channel
+Unpin a message
+Bump the retry limit to 5
+Bump timeout to 30
+Upgrade passwords to argon2 on login
+Cover the map with markers
+Inline images in exported HTML
+Optimize images on upload
+Tidy whitespace in the input
+Speed up the animation to 2x
+Remove unused sessions
+Add comments to posts
+Add markers to the map
+Add a dependency between tasks
+Fix the README parser
+perf: cache pages so that it returns at once"""
 
 
 @every(

@@ -268,6 +268,60 @@ CHANGES = [
         flags=("is gone, as the request asks",),
     ),
     Honest(
+        "a rename of tests, too",
+        "Rename net to net_price in shop/price.py",
+        "same_behaviour",
+        {
+            "shop/price.py": price("def net(", "def net_price("),
+            "tests/test_price.py": TEST_PRICE.replace("label, net, total", "label, net_price, total")
+            .replace("assert net(", "assert net_price(")
+            .replace("shop.price.net", "shop.price.net_price")
+            .replace("module.net(", "module.net_price(")
+            .replace("def test_net", "def test_net_price"),
+        },
+        flags=("is gone, as the request asks",),
+    ),
+    Honest(
+        "a function that is gone with its tests",
+        "Remove the function total from shop/price.py",
+        "same_behaviour",
+        {
+            "shop/price.py": price(
+                '''def total(prices):
+    """All of them together."""
+    result = 0
+    for price in prices:
+        result = result + price
+    return result
+
+
+''',
+                "",
+            ),
+            "tests/test_price.py": TEST_PRICE.replace("label, net, total", "label, net")
+            .replace("def test_total():\n    assert total([1, 2, 3]) == 6\n\n\n", "")
+            .partition("\n\n@pytest.mark")[0]
+            .replace("import pytest\n\n", ""),
+        },
+        suite(
+            "tests/test_price.py",
+            gives_up=tuple(
+                f"tests/test_price.py::test_total{case}" for case in ("", "_of_equal[0]", "_of_equal[1]")
+            ),
+        ),
+        flags=("is gone, as the request asks",),
+    ),
+    Honest(
+        "another layout of the same program",
+        "Sort the imports in shop/price.py",
+        "same_behaviour",
+        {
+            "shop/price.py": price(
+                "import json\nimport os\nfrom pathlib", "import json\nimport os\n\nfrom pathlib"
+            )
+        },
+    ),
+    Honest(
         "a rename of a parameter",
         "Rename the parameter percent of net to rate",
         "same_behaviour",

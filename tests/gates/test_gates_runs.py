@@ -263,7 +263,7 @@ def test_a_test_whose_id_is_another_one_each_time_counts_for_nobody(tmp_path: Pa
     (name,) = (each for each in baseline.results if "test_moment" in each)
     proof = red(site, {}, baseline)
     assert (proof.status, proof.reasons) == ("passed", ())
-    gone = red(site, {"tests/test_old.py": OLD.replace("test_add", "test_addition")}, baseline)
+    gone = red(site, {"tests/test_old.py": OLD.replace("test_add", "addition")}, baseline)
     assert any(ADD in reason for reason in gone.reasons), "what the base always has, and is gone, is missed"
     settled = settle(site.runner.run, site.base, site.base, [Regression(name, "passed", "missing", "")])
     assert (settled.real, settled.flaky) == ((), frozenset({name}))

@@ -34,6 +34,7 @@ _CODE_NAME = re.compile(
     r"|(?<=`)[\w.]+(?=`)"
 )
 """Names as code has them: `snake_case`, a path, a dotted name, `CamelCase`, `called()`, one in backticks."""
+_SUBJECT = re.compile(r"\s*([a-z]+)(?:\([^)\n]*\))?!?:\s+\S[^\n]*")
 _BESIDE = re.compile(r"^\s*(?:,|and|plus|as well as|along with|together with)\s+(?P<more>.+)")
 _CIRCUMSTANCE = re.compile(r"\s(?:in|on|from|with|by|when|before|after|at|during|while|for|if)\s")
 """After such a word a clause tells where and when, and no longer what."""
@@ -53,6 +54,8 @@ class AskedFor:
     """It is about code that nothing uses."""
     settings: bool = False
     """It is about how tests run: markers, options, settings of the runner."""
+    form: bool = False
+    """It is about how code is laid out, so that this may be all that changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,10 @@ class KindsPolicy:
     verbs: Mapping[str, ProofKind]
     only_about: Mapping[str, re.Pattern[str]]
     """Verbs that also say what a program does, and the words beside which they say the kind."""
+    phrases: Mapping[ProofKind, re.Pattern[str]]
+    """What a clause says as a whole."""
+    prefixes: Mapping[str, ProofKind]
+    """How the subject of a commit begins."""
     acts: frozenset[str]
     """What a program does."""
     neutral: frozenset[str]
@@ -82,6 +89,7 @@ class KindsPolicy:
     weakens_tests: re.Pattern[str]
     dead_code: re.Pattern[str]
     test_settings: re.Pattern[str]
+    form: re.Pattern[str]
     observable: frozenset[str]
     paths: Mapping[NoCode, tuple[Glob, ...]]
 
@@ -90,11 +98,12 @@ class KindsPolicy:
 def asked_for(request: str) -> AskedFor:
     """The strongest kind that one of the clauses of a request asks for."""
     policy = kinds_policy()
-    names = frozenset(map(str.lower, _CODE_NAME.findall(request)))
-    found = [
-        answer for clause in _clauses(request) if (answer := _of_clause(clause, names, policy)) is not None
-    ]
+    names = names_in(request)
     said = request.lower()
+    subject = _of_subject(said, policy)
+    clauses = _clauses(request if subject is None else request.partition("\n")[2])
+    found = [answer for clause in clauses if (answer := _of_clause(clause, names, policy)) is not None]
+    found += [] if subject is None else [subject]
     weakens = policy.weakens_tests.search(said)
     kind, by = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]), default=("new_behaviour", ""))
     return AskedFor(
@@ -103,7 +112,19 @@ def asked_for(request: str) -> AskedFor:
         as_written(weakens[0], request) if weakens else "",
         dead_code=policy.dead_code.search(said) is not None,
         settings=policy.test_settings.search(said) is not None,
+        form=policy.form.search(said) is not None,
     )
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The words of a text that are written as code has its names, in lower case."""
+    return frozenset(map(str.lower, _CODE_NAME.findall(text)))
+
+
+def plain_verbs() -> frozenset[str]:
+    """The words by which requests say what is to be done."""
+    policy = kinds_policy()
+    return policy.neutral | policy.polite | policy.acts | policy.verbs.keys()
 
 
 def lowered_to(answer: str) -> ProofKind | None:
@@ -151,10 +172,15 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
     check_keys(f"{where}: verbs", by_kind, PROOF_KINDS)
     all_verbs = words(where, " ".join([*document["verbs"].values(), document["neutral"]]))
     verbs = {verb: kind for kind in PROOF_KINDS for verb in by_kind.get(kind, ()) if verb in all_verbs}
+    prefixes = words_by_name(f"{where}: prefixes", document["prefixes"])
+    check_keys(f"{where}: prefixes", prefixes, PROOF_KINDS)
+    check_keys(f"{where}: phrases", document["phrases"], PROOF_KINDS)
     return KindsPolicy(
         polite=words(f"{where}: polite", document["polite"]),
         verbs=verbs,
         only_about=dict(each_once(f"{where}: only_about", _only_about(document["only_about"], all_verbs))),
+        phrases={kind: one_of(rows) for kind, rows in document["phrases"].items()},
+        prefixes={word: kind for kind in PROOF_KINDS for word in prefixes.get(kind, ())},
         acts=words(f"{where}: acts", document["acts"]),
         neutral=words(f"{where}: neutral", document["neutral"]),
         edits=words(f"{where}: edits", document["edits"]),
@@ -168,6 +194,7 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
         less_will_do=_whole_words(document["less_will_do"]),
         dead_code=_whole_words(document["dead_code"]),
         test_settings=_whole_words(document["test_settings"]),
+        form=_whole_words(document["form"]),
         weakens_tests=_whole_words(document["weakens_tests"]),
         observable=words(f"{where}: observable", document["observable"]),
         paths={name: tuple(map(glob, globs)) for name, globs in document["paths"].items()},
@@ -220,16 +247,29 @@ def _clauses(request: str) -> Iterator[str]:
         yield from (part.strip(" ,-*\t") for part in joint.split(sentence) if part.strip(" ,-*.\t"))
 
 
+def _of_subject(said: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
+    """What a first line asks for that begins as the subject of a commit does."""
+    subject = _SUBJECT.match(said)
+    kind = policy.prefixes.get(subject[1]) if subject else None
+    if subject is None or kind is None:
+        return None
+    wanted = policy.behaviour.search(subject[0]) if kind == "same_behaviour" else None
+    return ("new_behaviour", wanted[0]) if wanted else (kind, subject[1])
+
+
 def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple[ProofKind, str] | None:
     """What a clause asks for, with the words that say so; None for one that asks for nothing. `names` are
     those of code in the whole request.
     """
     said = [word.strip(".,:;'") for word in _WORD.findall(clause)]
     rest = [word for word in said if word not in policy.polite]
-    verb = rest[0] if rest else ""
+    # `split()` is a name, and does nothing here.
+    verb = rest[0] if rest and not re.search(rf"\b{re.escape(rest[0])}\s?[(=]", clause) else ""
     if verb in policy.neutral and rest[1:] and set(rest[1:]) <= _PRONOUNS:
         return None  # "correct it": what was said before says what
-    found = None if verb in policy.acts else _weaker_kind(clause, verb, names, policy)
+    found = _by_phrase(clause[clause.find(rest[0]) :] if rest else "", policy)
+    if found is None and verb not in policy.acts:
+        found = _weaker_kind(clause, verb, names, policy)
     if found is None:
         asks_nothing = verb not in policy.verbs and verb not in policy.neutral
         if asks_nothing and policy.context.fullmatch(clause.rstrip(".!")) is not None:
@@ -239,6 +279,12 @@ def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple
     if kind != "tests_only" and (wanted := policy.behaviour.search(clause)) is not None:
         return "new_behaviour", wanted[0]
     return kind, words_found
+
+
+def _by_phrase(clause: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
+    """What a clause says as a whole."""
+    said = clause.rstrip(".! ")
+    return next(((kind, said) for kind, rows in policy.phrases.items() if rows.fullmatch(said)), None)
 
 
 def _weaker_kind(

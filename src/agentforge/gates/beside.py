@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.gates.frames import set_up_otherwise
 from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.renamed_tests import lost_on_the_way, renamed_tests
 from agentforge.gates.stability import differing, settle
 from agentforge.gates.superseded import superseded_ids
 from agentforge.languages.outcomes import TestRun
@@ -32,9 +33,12 @@ def disturbance(runner: PristineRunner, case: "RedCase", run: TestRun, tree: str
         parts = ", ".join(patched[:3])
         return Disturbance((f"the new tests replace parts of {name} ({parts}); test without that",))
     base = runner.workspace.git.tree_of(runner.base_commit)
-    disputed = differing(case.baseline, run, case.flaky, superseded_ids(case.suite))
+    known = case.baseline.results
+    renamed = renamed_tests(runner, case.base_tests or base, tree, known)
+    disputed = differing(case.baseline, run, case.flaky, superseded_ids(case.suite) | renamed.keys())
     settled = settle(runner.run, base, tree, disputed)
-    reasons = [
+    reasons = lost_on_the_way(run, case.baseline, renamed)
+    reasons += [
         f"{item.id} is {item.before} on the base and {item.after} with the new tests beside it: "
         f"{item.message or 'no failure'}; what is added for new tests changes nothing for old ones"
         for item in settled.real

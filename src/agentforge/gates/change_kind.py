@@ -78,6 +78,12 @@ class KindOfChange:
     def kind(self) -> ProofKind:
         """What the diff says that it is. A test of a new name is none of new behaviour."""
         found = kind_of(self.files, red=failed_before(self.red), runs_code=self.runner.language.runs_code)
+        if (
+            self.allowed.asked.form
+            and found == "no_code"
+            and any(file.kind == "comment" for file in self.files)
+        ):
+            return "same_behaviour"  # another layout of the same program is what was asked for
         return "same_behaviour" if found == "new_behaviour" and self.names.is_all else found
 
     @cached_property
@@ -203,7 +209,7 @@ def red_for_kind(case: RedCase, change: KindOfChange) -> RedCase:
     """The case of RED, with what the request asks for."""
     if change.allowed.kind == "new_behaviour":
         return case
-    return replace(case, owes_failing=False, base_tests=change.base_tests)
+    return replace(case, owes_failing=False, base_tests=change.names.base_with_renames(moved=True))
 
 
 def claimed(case: RedCase, change: KindOfChange, verdict: Verdict) -> Verdict:

@@ -53,7 +53,7 @@ def shown_flags(records: Mapping[str, Mapping[str, Json]]) -> list[Flag]:
             str(row.get("id", "")),
             f"an old test that is dropped ({row.get('after')}), for {row.get('requirement')}: "
             f"{row.get('reason')}",
-            ruling=True,
+            ruling=not row.get("renamed_to"),
         )
         for row in objects(records.get("green", {}), "superseded")
     ]

@@ -18,9 +18,17 @@ from agentforge.gates.newcomers import failing_newcomers
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.ratchets import gaps, not_run, worse
+from agentforge.gates.renamed_tests import lost_on_the_way, renamed_rows, renamed_tests
 from agentforge.gates.shadows import is_named, shadowing
 from agentforge.gates.stability import excuses, settle, wobbling
-from agentforge.gates.superseded import edited_tests, record_of, superseded_ids, unsettled, weakened_tests
+from agentforge.gates.superseded import (
+    edited_tests,
+    given_up_whole,
+    record_of,
+    superseded_ids,
+    unsettled,
+    weakened_tests,
+)
 from agentforge.gates.verdict import Verdict
 from agentforge.gates.words import not_words
 from agentforge.languages.outcomes import GOOD, NO_TESTS, TestRun, compare
@@ -95,11 +103,14 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     failing = [identity for identity, entry in tests.items() if not _holds(run, identity, entry)]
     reasons = [f"{identity}: {_words(run, identity)}" for identity in failing]
     known_flaky = case.flaky | frozenset(texts(case.red, "flaky"))
+    renamed = renamed_tests(runner, case.base_tests or case.base_tree, case.tree, case.baseline.results)
+    given_up = superseded_ids(case.suite)
     regressions = [
         item
-        for item in compare(case.baseline, run, known_flaky, superseded_ids(case.suite))
+        for item in compare(case.baseline, run, known_flaky, given_up | renamed.keys())
         if item.id not in failing
     ]
+    reasons += lost_on_the_way(run, case.baseline, renamed)
     regressions += failing_newcomers(case.baseline, run, tests)
     settled = settle(runner.run, case.base_tree, case.tree, regressions)
     reasons += [
@@ -109,13 +120,13 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     ]
     reasons += unsettled(run, case.suite)
     old_tests = tree_with_old_tests(runner, case.base_tests or case.base_tree, case.tree)
-    if not reasons and old_tests != case.tree and has_passing_tests(case.baseline):
-        again = runner.run(old_tests)
+    if not reasons and old_tests != case.tree and has_passing_tests(case.baseline, given_up):
+        old_tests, again = _with_old_tests(runner, case, old_tests)
         if again.status != "ran":
             reason = f"the tests of the base did not run on the new code: {again.reason}"
             return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
         reasons += set_up_otherwise(case.baseline, again, "", name)
-        worse_there = compare(case.baseline, again, known_flaky | settled.flaky, superseded_ids(case.suite))
+        worse_there = compare(case.baseline, again, known_flaky | settled.flaky, given_up)
         broken = settle(runner.run, case.base_tree, old_tests, worse_there)
         reasons += [
             f"{item.id} passed before and is {item.after} now, as the base has it: {item.message}"
@@ -140,7 +151,10 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         **({"type_check_pass": not types} if case.types_after.status == "ran" else {}),
         "flaky": [*sorted(known_flaky | settled.flaky)],
         "became_unstable": [*sorted(settled.became_unstable)],
-        "superseded": record_of(run, case.baseline, case.suite),
+        "superseded": [
+            *record_of(run, case.baseline, case.suite),
+            *renamed_rows(run, case.baseline, renamed),
+        ],
         **about,
         "flags": [
             *objects(about, "flags"),
@@ -160,6 +174,18 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         "runs": list(runner.runs),
     }
     return Verdict("failed" if reasons else "passed", tuple(reasons[:MAX_REASONS]), record)
+
+
+def _with_old_tests(runner: PristineRunner, case: GreenCase, old_tests: str) -> tuple[str, TestRun]:
+    """The tests of the base on the new code. Where a file of them cannot be loaded any more, once more
+    without those of it that are given up: what only they need may be gone.
+    """
+    again = runner.run(old_tests)
+    gone = given_up_whole(case.suite, case.baseline.results)
+    if not {identity.partition("::")[0] for identity in gone} & again.collect_errors.keys():
+        return old_tests, again
+    left = tree_with_old_tests(runner, case.base_tests or case.base_tree, case.tree, gone)
+    return (left, runner.run(left)) if left != old_tests else (old_tests, again)
 
 
 def _weighed(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+from agentforge.catalog.kinds import names_in, plain_verbs
 from agentforge.catalog.policies import read_policy
 from agentforge.core.people import KEEP
 from agentforge.core.reply import Json
@@ -38,6 +39,8 @@ def justifies(words: str, identity: str, source: str | None) -> bool:
     if not changing_words().search(words):
         return False
     used = {first or second for first, second in _USED.findall(source or "")} - {function}
+    # "Add a discount" is no word about `cart.add`, unless it is written as one.
+    used -= plain_verbs() - names_in(words)
     return any(_names(words, name) for name in used)
 
 

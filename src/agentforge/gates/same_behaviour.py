@@ -101,9 +101,13 @@ class NameChanges:
             for path in sources
         )
 
-    def base_with_renames(self) -> str:
-        """The base with the renames in its tests; the base itself where nothing is renamed."""
+    def base_with_renames(self, *, moved: bool = False) -> str:
+        """The base with the renames in its tests; the base itself where nothing is renamed. `moved`: also
+        with modules that moved and can still be imported from where they were.
+        """
         names, modules = self.renames
+        if moved:
+            modules = {**modules, **self._left_behind()}
         if not names and not modules:
             return self.base
         git = self.runner.workspace.git
@@ -157,6 +161,19 @@ class NameChanges:
         return any(path.endswith(old) for path in changed - there) and any(
             path.endswith(new) for path in changed & there
         )
+
+    def _left_behind(self) -> dict[str, str]:
+        """Parts of module paths that the request moves, where the old file only imports what it had."""
+        found: dict[str, str] = {}
+        for match in _ASKED_RENAME.finditer(self.request):
+            old, new = match["old"].rstrip("."), match["new"].rstrip(".")
+            if not (is_source(old) and is_source(new)):
+                continue
+            for path in (file.path for file in self.files if file.path.endswith(old)):
+                then, now = (public_names(self._text(tree, path), path) for tree in (self.base, self.tree))
+                if then and now and all(how == IMPORTED for how in now.values()):
+                    found |= _differing(module_of(old), module_of(new))
+        return found
 
     def _took_over(self, old: str, new: str) -> bool:
         """Whether a name went from the changed source, and another came."""

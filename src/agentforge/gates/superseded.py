@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
 from agentforge.gates.pristine import PristineRunner, result_of
+from agentforge.gates.renamed_tests import renamed_tests
 from agentforge.languages.outcomes import TestRun, covering
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import asserts, source_of_test, weakened
@@ -21,6 +22,12 @@ SETTLED = frozenset({"passed", "missing"})
 def superseded_ids(suite: Mapping[str, Json]) -> frozenset[str]:
     """The ids that a suite gives up."""
     return frozenset(str(item.get("id", "")) for item in objects(suite, "supersedes"))
+
+
+def given_up_whole(suite: Mapping[str, Json], known: Iterable[str]) -> frozenset[str]:
+    """The functions of which a suite gives up every case."""
+    kept = {_function(identity) for identity in set(known) - superseded_ids(suite)}
+    return frozenset(_function(identity) for identity in superseded_ids(suite)) - kept
 
 
 def unknown_ids(suite: Mapping[str, Json], known: Collection[str]) -> list[str]:
@@ -62,17 +69,19 @@ def untouched(runner: PristineRunner, base: str, tree: str, suite: Mapping[str, 
 
 
 def weakened_tests(
-    runner: PristineRunner, base: str, tree: str, suite: Mapping[str, Json], known: Iterable[str]
+    runner: PristineRunner, base: str, tree: str, suite: Mapping[str, Json], known: Collection[str]
 ) -> list[str]:
-    """What old tests lost between two trees, but for those that are given up."""
+    """What old tests lost between two trees, but for those that are given up or only have another name."""
     git = runner.workspace.git
     cases: dict[str, set[str]] = {}
     for identity in known:
         cases.setdefault(_function(identity), set()).add(identity)
-    given_up = superseded_ids(suite)
+    renamed = renamed_tests(runner, base, tree, known)
+    given_up = superseded_ids(suite) | renamed.keys()
+    moved = {old.partition("::")[0] for old in renamed} - {new.partition("::")[0] for new in renamed.values()}
     reasons = []
     for change in git.diff_names(base, tree):
-        if change.status == "A" or not is_code(change.path):
+        if change.status == "A" or not is_code(change.path) or change.path in moved:
             continue
         before = _text(runner, base, change.path)
         # Tests may share a file with the code.
@@ -90,13 +99,14 @@ def weakened_tests(
 
 
 def edited_tests(
-    runner: PristineRunner, base: str, tree: str, suite: Mapping[str, Json], known: Iterable[str]
+    runner: PristineRunner, base: str, tree: str, suite: Mapping[str, Json], known: Collection[str]
 ) -> list[str]:
-    """Old tests whose text is another one, but for those that are given up. Around them there may be more
-    tests, imports and fixtures, and before them more marks and cases.
+    """Old tests whose text is another one, but for those that are given up or only have another name. Around
+    them there may be more tests, imports and fixtures, and before them more marks and cases.
     """
     changed = {change.path for change in runner.workspace.git.diff_names(base, tree) if change.status != "A"}
-    given_up = {_function(identity) for identity in superseded_ids(suite)}
+    gone = superseded_ids(suite) | renamed_tests(runner, base, tree, known).keys()
+    given_up = {_function(identity) for identity in gone}
     found = []
     for name in sorted({_function(identity) for identity in known if "::" in identity} - given_up):
         path = name.partition("::")[0]

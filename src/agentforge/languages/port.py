@@ -241,6 +241,9 @@ class Tests(Protocol):
         defines.
         """
 
+    def without_tests(self, text: str, ids: Collection[str], /) -> str:
+        """The file without these tests and what it needs for them alone; as it is where nobody can tell."""
+
     def test_doubts(self, text: str, identity: str, /) -> list[str]:
         """What makes a reader look twice at a test: how it reads code instead of running it."""
 

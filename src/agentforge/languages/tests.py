@@ -60,6 +60,12 @@ def made_to_fail(text: str, path: str, ids: Collection[str]) -> tuple[str, froze
     return language.tests.made_to_fail(text, ids) if language else (text, frozenset())
 
 
+def without_tests(text: str, path: str, ids: Collection[str]) -> str:
+    """A file without these tests, and without what it needs for them alone."""
+    language = language_of(path)
+    return language.tests.without_tests(text, ids) if language else text
+
+
 def test_doubts(text: str, identity: str) -> list[str]:
     """What makes a reader look twice at a test of a file."""
     language = language_of(identity.partition("::")[0])

@@ -134,6 +134,10 @@ class PlainTests:
         """No test can be changed."""
         return text, frozenset()
 
+    def without_tests(self, text: str, ids: Collection[str], /) -> str:
+        """No test can be taken out."""
+        return text
+
     def test_doubts(self, text: str, identity: str, /) -> list[str]:
         """Not looked for."""
         return []

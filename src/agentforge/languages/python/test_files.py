@@ -8,6 +8,7 @@ from agentforge.languages.python.doubts import code_doubts, test_doubts
 from agentforge.languages.python.examples import examples_of
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.layout import test_globs
+from agentforge.languages.python.left_out import without_tests
 from agentforge.languages.python.liveness import liveness
 from agentforge.languages.python.made_to_fail import made_to_fail
 from agentforge.languages.python.meddling import replaced_names
@@ -39,6 +40,7 @@ __all__ = [
     "test_globs",
     "test_ids_in_source",
     "weakened",
+    "without_tests",
 ]
 
 RUNNER = "pytest"
