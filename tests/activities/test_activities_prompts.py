@@ -4,6 +4,7 @@ task and what it owes are all there, whole, and nothing is told twice.
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +59,7 @@ def every_role() -> Iterator[Any]:
                 yield pytest.param(resolved, stage, told, id=f"{pipeline}-{lane}-{name}")
 
 
-EVERY = [*every_role()]
-
-
-@pytest.mark.parametrize(("resolved", "stage", "told"), EVERY)
+@pytest.mark.parametrize(("resolved", "stage", "told"), [*every_role()])
 def test_a_crowded_step_of_every_role_shows_its_rules_and_all_that_it_owes_whole(
     resolved: ResolvedPipeline, stage: Stage, told: str
 ) -> None:
@@ -163,19 +161,23 @@ def prompt_of(resolved: ResolvedPipeline, name: str, stage: Stage, told: str) ->
     return system_prompt(resolved.role(stage.role), stage, contracts, told, flow=flow) + tools
 
 
-PROMPTS = {
-    f"{pipeline}-{lane}-{name}": (resolved, stage, prompt_of(resolved, name, stage, told))
-    for pipeline, lane in LANES
-    for resolved in [CATALOG.resolve(pipeline, lane)]
-    for name, stage, told in at_work(resolved)
-}
+@cache
+def every_prompt() -> dict[str, tuple[ResolvedPipeline, Stage, str]]:
+    return {
+        f"{pipeline}-{lane}-{name}": (resolved, stage, prompt_of(resolved, name, stage, told))
+        for pipeline, lane in LANES
+        for resolved in [CATALOG.resolve(pipeline, lane)]
+        for name, stage, told in at_work(resolved)
+    }
+
+
 PAIRS: Any = strict_yaml.load_file(Path(__file__).with_name("contradictions.yaml"))
 
 
 def test_no_two_sentences_of_what_a_role_is_told_contradict_each_other() -> None:
     found = [
         f"{name}: {row['why']}"
-        for name, (_, _, text) in PROMPTS.items()
+        for name, (_, _, text) in every_prompt().items()
         for row in PAIRS["pairs"]
         if re.search(row["one"], text) and re.search(row["other"], text)
     ]
@@ -190,7 +192,7 @@ def test_a_pair_is_found_where_it_stands() -> None:
 
 def test_a_role_is_told_of_no_tool_that_it_does_not_have_and_of_nothing_twice() -> None:
     known = {*TOOLS, "escalate", "reopen_tests"}
-    for name, (_, _, text) in PROMPTS.items():
+    for name, (_, _, text) in every_prompt().items():
         offered = set(re.findall(r"tool: (\w+)", text))
         named = set(re.findall(r"`(\w+)`", text)) & known
         assert named <= offered, name
@@ -199,7 +201,7 @@ def test_a_role_is_told_of_no_tool_that_it_does_not_have_and_of_nothing_twice() 
 
 
 def test_a_role_is_told_of_no_document_that_nobody_writes() -> None:
-    for name, (resolved, stage, text) in PROMPTS.items():
+    for name, (resolved, stage, text) in every_prompt().items():
         written = {product.contract for each in resolved.pipeline().stages for product in each.products}
         named = set(re.findall(r"`(\w+)`", text)) & set(CATALOG.names("contracts"))
         read = {product.contract for product in stage.products} | set(stage.requires)

@@ -7,6 +7,7 @@ does not parse, are read line by line.
 import re
 import tomllib
 from dataclasses import replace
+from functools import lru_cache
 
 from agentforge.languages.grammars import reader
 from agentforge.languages.grammars.table import grammar_of
@@ -32,7 +33,7 @@ def outline(text: str, path: str, *, nested: bool = False) -> list[Symbol]:
     """Every definition of a file and of its classes, in order of appearance; with `nested`, those inside
     functions too.
     """
-    return _symbols(text, path, nested=nested)
+    return [*_symbols(text, path, nested=nested)]
 
 
 def find_symbol(text: str, name: str, path: str) -> Symbol | None:
@@ -75,12 +76,13 @@ def docstrings(text: str, path: str) -> tuple[Docstring, ...]:
     return language.source.docstrings(text) if language else ()
 
 
-def _symbols(text: str, path: str, *, nested: bool = False) -> list[Symbol]:
+@lru_cache(maxsize=64)  # every step shows the same files, most of them as they were
+def _symbols(text: str, path: str, *, nested: bool = False) -> tuple[Symbol, ...]:
     language = language_of(path)
     found = language.source.symbols(text, nested=nested) if language else None
     if found is None and (grammar := grammar_of(path)) is not None:
         found = reader.symbols(text, grammar)
-    return _by_lines(text) if found is None else found
+    return tuple(_by_lines(text) if found is None else found)
 
 
 _MODIFIERS = (
