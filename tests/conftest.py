@@ -38,16 +38,27 @@ _WITH_GIT_OR_THE_WHOLE_PROJECT = frozenset(
 _NEITHER_WALLS_NOR_START_OF_JUDGES = frozenset(
     f"test_{name}"
     for name in (
-        *("about_the_change", "bad_input", "batches", "branches", "command_lines", "every_wire", "examined"),
-        *("fix_violation", "goals", "iterating", "iterating_terminal", "keys", "kinds", "leaving"),
+        *("about_the_change", "app_api", "bad_input", "batches", "branches", "command_lines"),
+        *("dashboard_tasks", "debates", "dependencies", "every_wire", "examined"),
+        *(
+            "faults",
+            "file_systems",
+            "fix_violation",
+            "goals",
+            "iterating",
+            "iterating_terminal",
+            "keys",
+            "kinds",
+            "leaving",
+        ),
         *("model_mistakes", "model_wire", "next_lines", "own_contract", "own_tools", "permissions"),
         *("phase_build", "preflight", "recorded", "replay", "repositories", "reviews", "routing", "seal"),
         *("secrets_stay_out", "several_projects", "specified_files", "suggested_models", "superseded"),
-        *("waiting", "way_back"),
+        *("waiting", "way_back", "weak_model"),
         *(f"full_{name}" for name in ("line", "mistakes", "overrides", "panels", "rising")),
         *(f"surfaces_{name}" for name in ("audit", "context", "describe", "design", "entry", "inbox")),
         *(f"surfaces_{name}" for name in ("json", "merge", "replays", "request", "status", "story")),
-        *(f"engine_{name}" for name in ("boundaries", "debris", "full_boundaries", "full_kills")),
+        *(f"engine_{name}" for name in ("boundaries", "debates", "debris", "full_boundaries", "full_kills")),
         *(f"engine_{name}" for name in ("iterating", "kills", "servers")),
     )
 )

@@ -10,14 +10,15 @@ import pytest
 
 def dealt(items: list[pytest.Item], hands: int) -> list[pytest.Item]:
     """The same tests, in as many equal parts as there are processes: that is how `--dist worksteal` begins. A
-    module stays together.
+    module stays together. The first part has those that need a workflow server: each process with such tests
+    starts one of its own, and they wait more than they work.
     """
     modules = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
-    slow = sorted((tests for tests in modules if _is_slow(tests)), key=_chance)
-    quick = [item for tests in modules if not _is_slow(tests) for item in tests]
-    parts: list[list[pytest.Item]] = [
-        [item for tests in slow[hand::hands] for item in tests] for hand in range(hands)
-    ]
+    served = sorted((tests for tests in modules if hands > 1 and _needs_a_server(tests)), key=_chance)
+    others = sorted((tests for tests in modules if _is_slow(tests) and tests not in served), key=_chance)
+    quick = [item for tests in modules if not _is_slow(tests) and tests not in served for item in tests]
+    shares = [served, *(others[hand :: hands - 1] for hand in range(hands - 1))] if hands > 1 else [others]
+    parts = [[item for tests in share for item in tests] for share in shares]
     for number, part in enumerate(parts):
         end = len(items) * (number + 1) // hands - len(items) * number // hands - len(part)
         part += [quick.pop() for _ in range(min(max(end, 0), len(quick)))]
@@ -26,6 +27,10 @@ def dealt(items: list[pytest.Item], hands: int) -> list[pytest.Item]:
 
 def _is_slow(tests: list[pytest.Item]) -> bool:
     return any(item.get_closest_marker("slow") for item in tests)
+
+
+def _needs_a_server(tests: list[pytest.Item]) -> bool:
+    return any("temporal" in item.nodeid for item in tests)
 
 
 def _chance(tests: list[pytest.Item]) -> str:

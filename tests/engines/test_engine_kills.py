@@ -79,7 +79,7 @@ def test_killed_before_and_after_every_effect_a_task_ends_the_same(
     check(site, scene, lost=sum(key.endswith("/ask") for key in places))
 
 
-@BOTH
+@BOTH_IF_SOAKED
 def test_killed_inside_every_append_and_behind_every_sent_call_a_task_ends_the_same(
     site: Reference, tmp_path: Path, engine: Engine
 ) -> None:

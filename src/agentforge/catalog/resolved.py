@@ -1,7 +1,9 @@
 """A resolved pipeline with everything it names: what a task keeps, and reads instead of the catalogue."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 from agentforge.catalog.contracts import Contract, compile_contract
@@ -41,7 +43,7 @@ class ResolvedPipeline:
 
     def contract(self, name: str) -> Contract:
         """A contract of this lane, compiled."""
-        return compile_contract(self.value["contracts"][name], f"contract {name}")
+        return _compiled(json.dumps(self.value["contracts"][name]), f"contract {name}")
 
     def part(self, name: str) -> Part | None:
         """What a contract of this lane is to the work."""
@@ -68,3 +70,8 @@ class ResolvedPipeline:
     def contracts_of(self, stage: Stage) -> tuple[Contract, ...]:
         """The contracts that a stage owes, in order."""
         return tuple(self.contract(product.contract) for product in stage.products)
+
+
+@lru_cache(maxsize=256)  # every step asks for those of its stage
+def _compiled(document: str, source: str) -> Contract:
+    return compile_contract(json.loads(document), source)

@@ -76,7 +76,7 @@ _ENV = {
 }
 
 
-def invoke(
+def invoke(  # noqa: PLR0913 - every one of them is the caller's business
     args: Sequence[str],
     *,
     cwd: Path,
@@ -84,12 +84,15 @@ def invoke(
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     pass_fds: Sequence[int] = (),
+    inherited: Mapping[str, str] | None = None,
 ) -> Completed:
-    """One call of git, whatever its exit code."""
+    """One call of git, whatever its exit code; `inherited` are the variables of this process, if they are at
+    hand.
+    """
     completed = processes.run(
         _argv(args, config),
         cwd=cwd,
-        env=_environment(env or {}, cwd),
+        env=_environment(inherited_variables() if inherited is None else inherited, env or {}, cwd),
         timeout_s=_TIMEOUT_S,
         input=stdin,
         pass_fds=pass_fds,
@@ -109,10 +112,12 @@ def _argv(args: Sequence[str], config: Sequence[str]) -> list[str]:
     return ["git", *(part for setting in (*_ALWAYS, *config) for part in ("-c", setting)), *args]
 
 
-def _environment(place: Mapping[str, str], cwd: Path) -> dict[str, str]:
-    inherited = {
-        key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _KEPT
-    }
+def inherited_variables() -> dict[str, str]:
+    """What git may see of the variables of this process."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _KEPT}
+
+
+def _environment(inherited: Mapping[str, str], place: Mapping[str, str], cwd: Path) -> dict[str, str]:
     return {**inherited, **_ENV, "PATH": search_path(cwd), **place}
 
 
@@ -155,6 +160,8 @@ class GitCall:
     """Files that every call inherits: a lock stays taken as long as a child of its holder runs."""
     reader: Reader = field(default_factory=Reader, compare=False, repr=False)
     known: Known = field(default_factory=Known, compare=False, repr=False)
+    inherited: Mapping[str, str] = field(default_factory=inherited_variables, compare=False, repr=False)
+    """As they were when the repository was opened."""
 
     def find(self, name: str) -> GitObject | None:
         """The object that a name or an expression means, read by the process that stays open; None if there
@@ -170,7 +177,9 @@ class GitCall:
 
     def _start_reader(self) -> ReaderCommand:
         place = {"GIT_DIR": str(self.own_dir), "GIT_WORK_TREE": str(self.top)}
-        return ReaderCommand(_argv(_READ, self.config), self.top, _environment(place, self.top))
+        return ReaderCommand(
+            _argv(_READ, self.config), self.top, _environment(self.inherited, place, self.top)
+        )
 
     def run(
         self,
@@ -194,6 +203,7 @@ class GitCall:
             env={**place, **(env or {})},
             stdin=input,
             pass_fds=self.pass_fds,
+            inherited=self.inherited,
         )
         if check and completed.code != 0:
             raise failure(completed, args, self.git_dir)
