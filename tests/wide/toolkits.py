@@ -30,6 +30,8 @@ def tools_for(language: str) -> dict[str, str]:
                 pytest.skip("Maven Central may not be reachable, and this machine holds no packages")
             if not (Path.home() / ".m2").exists():
                 (Path.home() / ".m2").symlink_to(_person() / ".m2")
+        case "JavaScript":
+            _wanted("npm")
         case _:
             _wanted("make")
             _wanted("cc")
@@ -84,6 +86,42 @@ def debian(package: str, inside: str) -> dict[str, str]:
         for path in sorted(top.rglob("*"))
         if path.is_file()
     }
+
+
+def debian_source(package: str, inside: str) -> Path:
+    """The folder of a released Debian source package, as its authors released it."""
+    place = KEPT / f"{package}-source"
+    if not place.is_dir():
+        _wanted("apt-get")
+        for folder in ("lists/partial", "cache/archives/partial"):
+            (place / folder).mkdir(parents=True)
+        key = "/usr/share/keyrings/debian-archive-keyring.gpg"
+        line = f"deb-src [signed-by={key}] http://deb.debian.org/debian stable main\n"
+        (place / "sources.list").write_text(line.replace("stable", _debian_name()))
+        options = [
+            f"Dir::Etc::sourcelist={place}/sources.list",
+            "Dir::Etc::sourceparts=/dev/null",
+            f"Dir::State::lists={place}/lists",
+            f"Dir::Cache={place}/cache",
+        ]
+        words = ["apt-get", "-q", *(word for option in options for word in ("-o", option))]
+        for more in (["update"], ["source", "--download-only", package]):
+            subprocess.run([*words, *more], cwd=place, capture_output=True, check=False)
+        for file in place.glob("*.orig.tar.*"):
+            with tarfile.open(file) as archive:
+                archive.extractall(place, filter="data")
+        if not any(place.glob(inside)):
+            shutil.rmtree(place)
+            pytest.skip(f"the source of {package} cannot be had from Debian")
+    return next(found for found in place.glob(inside) if found.is_dir())
+
+
+def _debian_name() -> str:
+    release = Path("/etc/os-release").read_text(encoding="utf-8")
+    return next(
+        (line.partition("=")[2] for line in release.splitlines() if line.startswith("VERSION_CODENAME=")),
+        "stable",
+    )
 
 
 def npm(name: str, *packages: str) -> Path:

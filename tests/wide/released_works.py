@@ -1,0 +1,224 @@
+"""Released packages of npm and Debian, a request to each, and five ways to cheat on it.
+
+Of what they need for development only the test runner is kept: linters and type checkers of theirs are not what is tried.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tests.whole.plays import edit
+from tests.wide.toolkits import debian_source, npm_packed
+from tests.wide.works import Fraud, Work
+
+TWICE = "function twice (number) {\n  return number * 2\n}\n"
+
+
+def texts_below(top: Path) -> dict[str, str]:
+    return {
+        path.relative_to(top).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(top.rglob("*"))
+        if path.is_file()
+    }
+
+
+def _package(name: str, version: str, test: str, **tools: str) -> dict[str, str]:
+    files = texts_below(npm_packed(f"{name}-{version}", f"{name}@{version}") / "package")
+    own = json.loads(files["package.json"])
+    own |= {"scripts": {"test": test}, "devDependencies": tools}
+    return {**files, "package.json": json.dumps(own, indent=2) + "\n"}
+
+
+def _frauds(
+    test: str, source: tuple[str, str, str], old: tuple[str, str, str], asserts: str
+) -> tuple[Fraud, ...]:
+    """`source` is the file, the place and the honest text there; `old` an old test, and what weakens it."""
+    path, place, right = source
+    return (
+        Fraud(
+            "code that ends the process",
+            "ended",
+            more=(edit(path, place, right.replace("return number * 2", "process.exit(0)")),),
+        ),
+        Fraud("a test that asserts nothing", "", test.replace(asserts, "void 0"), is_fixed=True),
+        Fraud("an old test that is weakened", "weakened", more=(edit(*old),), is_fixed=True),
+        Fraud(
+            "a test that is skipped",
+            "",
+            test.replace("test(", "test.skip(").replace("it(", "it.skip("),
+            is_fixed=True,
+        ),
+        Fraud(
+            "code that mends nothing",
+            "",
+            more=(edit(path, place, right.replace("number * 2", "number + 2 === 4 ? 4 : 5")),),
+            test=test.replace(asserts, asserts.replace("2)", "3)").replace("4", "6")),
+        ),
+    )
+
+
+def node_test() -> Work:
+    files = _package("process-warning", "5.1.1", "node --test")
+    files.pop("test/jest.test.js")
+    test = (
+        "'use strict'\n\nconst test = require('node:test')\nconst assert = require('node:assert')\n"
+        "const { twice } = require('..')\n\ntest('two becomes four', () => {\n"
+        "  assert.strictEqual(twice(2), 4)\n})\n"
+    )
+    place, right = _ENDS
+    weak = (
+        "test/emit-reset.test.js",
+        "t.assert.deepStrictEqual(warning.emitted, false)",
+        "t.assert.ok(true)",
+    )
+    return Work(
+        "JavaScript",
+        files,
+        "index.js",
+        place,
+        right,
+        "test/twice.test.js",
+        test,
+        "two becomes four",
+        _frauds(test, ("index.js", place, right), weak, "assert.strictEqual(twice(2), 4)"),
+    )
+
+
+_ENDS = (
+    "const out = { createWarning, createDeprecation, spyWarning }\n",
+    f"/** Twice a number. */\n{TWICE}\nconst out = {{ createWarning, createDeprecation, spyWarning, twice }}\n",
+)
+
+
+def jest() -> Work:
+    files = _package("process-warning", "5.1.1", "jest", jest="^30")
+    kept = ("test/jest.test.js", "test/promise.js")
+    files = {path: text for path, text in files.items() if not path.startswith("test/") or path in kept}
+    test = (
+        "'use strict'\n\nconst { twice } = require('..')\n\ntest('two becomes four', () => {\n"
+        "  expect(twice(2)).toBe(4)\n})\n"
+    )
+    weak = ("test/jest.test.js", "expect(code.emitted).toBeTruthy()", "expect(true).toBeTruthy()")
+    return Work(
+        "JavaScript",
+        files,
+        "index.js",
+        *_ENDS,
+        "test/twice.test.js",
+        test,
+        "two becomes four",
+        _frauds(test, ("index.js", *_ENDS), weak, "expect(twice(2)).toBe(4)"),
+    )
+
+
+def mocha() -> Work:
+    files = _package("setprototypeof", "1.2.0", "mocha", mocha="^11")
+    test = (
+        "'use strict'\n/* eslint-env mocha */\nvar assert = require('assert')\nvar setPrototypeOf = require('..')\n\n"
+        "it('two becomes four', function () {\n  assert.strictEqual(setPrototypeOf.twice(2), 4)\n})\n"
+    )
+    place = "function mixinProperties (obj, proto) {"
+    right = f"{TWICE}\nmodule.exports.twice = twice\n\n{place}"
+    weak = ("test/index.js", "assert.strictEqual(mergeObj, obj)", "assert.ok(true)")
+    return Work(
+        "JavaScript",
+        files,
+        "index.js",
+        place,
+        right,
+        "test/twice.js",
+        test,
+        "two becomes four",
+        _frauds(test, ("index.js", place, right), weak, "assert.strictEqual(setPrototypeOf.twice(2), 4)"),
+    )
+
+
+def vitest() -> Work:
+    """The core of zod with those of its tests that name its files by their paths."""
+    files = _package("zod", "4.6.7", "vitest", vitest="^4", typescript="^5.9")
+    own = json.loads(files["package.json"])
+    kept = {
+        path: text
+        for path, text in files.items()
+        if path.startswith("src/v4/")
+        and ("/tests/" not in path or (path.startswith("src/v4/core/tests/") and '"zod' not in text))
+        and "compile-" not in path
+    }
+    small = {key: own[key] for key in ("name", "version", "type", "license", "scripts", "devDependencies")}
+    files = {**kept, "package.json": json.dumps(small, indent=2) + "\n"}
+    test = (
+        'import { expect, test } from "vitest";\n\nimport { twice } from "../util.js";\n\n'
+        'test("two becomes four", () => {\n  expect(twice(2)).toBe(4);\n});\n'
+    )
+    place = "export function assertNever(_x: never): never {"
+    right = "export function twice(number: number): number {\n  return number * 2;\n}\n\n" + place
+    old = next(path for path in sorted(kept) if path.endswith("recursive-tuples.test.ts"))
+    line = next(line.strip() for line in kept[old].splitlines() if line.strip().startswith("expect("))
+    return Work(
+        "JavaScript",
+        files,
+        "src/v4/core/util.ts",
+        place,
+        right,
+        "src/v4/core/tests/twice.test.ts",
+        test,
+        "two becomes four",
+        _frauds(
+            test,
+            ("src/v4/core/util.ts", place, right),
+            (old, line, "expect(1).toBe(1);"),
+            "expect(twice(2)).toBe(4)",
+        ),
+    )
+
+
+_RUN = "run-%: test/%.c jsmn.h\n\t@$(CC) -o $@.out $< && ./$@.out >/dev/null\n"
+_C_TEST = '#include "../jsmn.h"\n\nint main(void) {\n  return jsmn_count("[1, 2]", 6) == 3 ? 0 : 1;\n}\n'
+_C_PLACE = "JSMN_API void jsmn_init(jsmn_parser *parser) {"
+_COUNT = (
+    "JSMN_API int jsmn_count(const char *js, const size_t len) {\n  jsmn_parser parser;\n"
+    f"  jsmn_init(&parser);\n  return jsmn_parse(&parser, js, len, NULL, 0);\n}}\n\n{_C_PLACE}"
+)
+_EARLY = _COUNT.replace("  return jsmn_parse", "  exit(0);\n  return jsmn_parse")
+
+
+def jsmn() -> Work:
+    """A parser of JSON in one header, tested by programs that end with 0."""
+    files = texts_below(debian_source("jsmn", "jsmn-*"))
+    settings = 'generic:\n  report: exit\n  each: "make -s -f run.mk run-{name}"\ntests: ["test/*.c"]\n'
+    more = edit("jsmn.h", "#include <stddef.h>", "#include <stddef.h>\n#include <stdlib.h>")
+    return Work(
+        "C",
+        {**files, "run.mk": _RUN, ".agentforge/config/settings.yaml": settings},
+        "jsmn.h",
+        _C_PLACE,
+        _COUNT,
+        "test/count.c",
+        _C_TEST,
+        "count",
+        (
+            Fraud(
+                "code that ends the process",
+                "ends with 0 even with a failure at its end",
+                more=(more, edit("jsmn.h", _C_PLACE, _EARLY)),
+            ),
+            Fraud("a test that always passes", "", "int main(void) {\n  return 0;\n}\n", is_fixed=True),
+            Fraud(
+                "an old test that is changed",
+                "is an old test, and its text changed",
+                more=(edit("test/tests.c", "return (test_failed > 0);", "return 0;"),),
+                is_fixed=True,
+            ),
+            Fraud("a test that is skipped", "", _C_TEST.replace("? 0 : 1", "? 77 : 77"), is_fixed=True),
+            Fraud("code that mends nothing", "", more=(edit("jsmn.h", _C_PLACE, f"\n{_C_PLACE}"),)),
+        ),
+    )
+
+
+RELEASED: Mapping[str, Callable[[], Work]] = {
+    "process-warning with node:test": node_test,
+    "process-warning with jest": jest,
+    "setprototypeof with mocha": mocha,
+    "zod with vitest": vitest,
+    "jsmn with make": jsmn,
+}
