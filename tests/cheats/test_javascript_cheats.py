@@ -147,7 +147,7 @@ def test_an_honest_change_passes(stage: NodeStage) -> None:
     assert "not measured" in ended.said
 
 
-def test_a_test_of_a_name_that_is_not_there_yet_is_proved_as_compile_red_and_called_so(
+def test_a_test_of_a_name_that_is_not_there_yet_is_proved_as_stub_red_and_called_so(
     stage: NodeStage,
 ) -> None:
     new = WITH_NODE.test.replace("net", "gross").replace("gross(100, 10), 90", "gross(100, 10), 110")
@@ -162,7 +162,7 @@ def test_a_test_of_a_name_that_is_not_there_yet_is_proved_as_compile_red_and_cal
     assert isinstance(tests, dict)
     entry = tests[f"{WITH_NODE.new_test}::ten percent off"]
     assert isinstance(entry, dict)
-    assert str(entry["reason"]).startswith("compile-red: the test file cannot be loaded, because `gross` of")
+    assert (entry["outcome"], "stub-red" in str(entry)) == ("failed", True), entry
     assert stage.play(honest).gate == ""
     # The same of a file that nobody promised proves nothing.
     lost = replace(honest, red={WITH_NODE.new_test: new.replace("../src/price.js", "../src/nowhere.js")})

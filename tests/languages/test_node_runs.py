@@ -3,6 +3,7 @@ their packages (`make wide`).
 """
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,10 +79,17 @@ FILES = {
 
 
 def run_in(
-    tmp_path: Path, project: Project, files: dict[str, str], *ids: str, timeout_s: float = 60
+    tmp_path: Path,
+    project: Project,
+    files: dict[str, str],
+    *ids: str,
+    timeout_s: float = 60,
+    source: Mapping[str, str] | None = None,
 ) -> TestRun:
     top = tmp_path / "tree"
     (top / "test").mkdir(parents=True)
+    for name, text in (source or {}).items():
+        (top / name).write_text(text)
     (top / "package.json").write_text(project.package)
     load = "await import" if project.ending.endswith("mjs") else "require"
     for name, text in files.items():
@@ -210,3 +218,43 @@ def test_a_busy_loop_is_ended_by_the_clock(tmp_path: Path) -> None:
 @NEEDS_NODE
 def test_a_project_without_tests_says_so(tmp_path: Path) -> None:
     assert run_in(tmp_path, NODE_TEST, {}).reason == NO_TESTS
+
+
+IN_MODULES = Project(
+    "node",
+    '{"name": "p", "type": "module", "scripts": {"test": "node --test"}}',
+    "import { test } from 'node:test';\nimport { strictEqual as same, throws } from 'node:assert';\n",
+    ".test.mjs",
+)
+SOURCE = {
+    "price.js": "export function label(n) { return `${n} EUR`; }\n",
+    "old.cjs": "exports.label = () => 1;\n",
+}
+
+
+@pytest.mark.slow
+@NEEDS_NODE
+def test_a_test_of_what_is_not_there_yet_fails_by_an_outcome(tmp_path: Path) -> None:
+    files = {
+        "export": "import { label, net } from '../price.js';\ntest('a', () => same(net(2), label(1)));\n",
+        "class": "import { Cart as Any, label } from '../price.js';\ntest('b', () => same(new Any(), label(1)));\n",
+        "module": "import { total } from '../cart.js';\ntest('b', () => same(total(), 1));\n",
+        "hollow": "import { gone } from '../price.js';\ntest('c', () => throws(() => gone()));\n",
+        "package": "import { x } from 'no-such-package';\ntest('d', () => same(x, 1));\n",
+        "old": "import { label } from '../price.js';\ntest('e', () => same(label(1), '1 EUR'));\n",
+    }
+    ids = [f"test/{name}.test.mjs" for name in files]
+    run = run_in(tmp_path, IN_MODULES, files, *ids, source=SOURCE)
+    said = {key.partition(".test.mjs")[0]: found for key, found in run.results.items()}
+    assert {name.removeprefix("test/"): found.outcome for name, found in said.items()} == {
+        "export": "failed",
+        "class": "failed",
+        "module": "error",
+        "hollow": "error",
+        "package": "error",
+        "old": "passed",
+    }
+    assert said["test/export"].message.startswith("stub-red (")
+    assert "net is not there yet" in said["test/export"].message
+    assert said["test/hollow"].message.startswith("it passes without what it names")
+    assert run.collect_errors.keys() == {"test/module.test.mjs", "test/package.test.mjs"}

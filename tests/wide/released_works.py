@@ -152,8 +152,13 @@ def vitest() -> Work:
     )
     place = "export function assertNever(_x: never): never {"
     right = "export function twice(number: number): number {\n  return number * 2;\n}\n\n" + place
-    old = next(path for path in sorted(kept) if path.endswith("recursive-tuples.test.ts"))
-    line = next(line.strip() for line in kept[old].splitlines() if line.strip().startswith("expect("))
+    old, line = next(
+        (path, line.strip())
+        for path in sorted(kept)
+        if "/tests/" in path
+        for line in kept[path].splitlines()
+        if line.strip().startswith("expect(") and line.endswith(");") and kept[path].count(line.strip()) == 1
+    )
     return Work(
         "JavaScript",
         files,

@@ -18,7 +18,7 @@ from agentforge.core.reply import Json
 from agentforge.gates.flags import Flag
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.languages.measures import emptied
-from agentforge.languages.outcomes import GOOD
+from agentforge.languages.outcomes import GOOD, STUB_RED
 from agentforge.languages.symbols import decode, outline
 from agentforge.languages.values import ChangedCode
 
@@ -184,4 +184,4 @@ def _lacked_a_name(runner: PristineRunner, entry: Json) -> bool:
         return False
     first, inside = str(entry.get("reason", "")).partition(":")[0], str(entry.get("raised_in", ""))
     miscalled = first in runner.language.tests.MISCALLED and (not inside or runner.is_test(inside))
-    return entry.get("phase") == "collect" or miscalled
+    return entry.get("phase") == "collect" or miscalled or STUB_RED in str(entry.get("reason", ""))

@@ -1,7 +1,7 @@
 """What a test run said, as values: outcomes by test id, and what two runs say about a change."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from typing import ClassVar, Literal, cast
 
 from agentforge.core.reply import Json
@@ -255,3 +255,14 @@ def counted(run: TestRun, what: str) -> str:
     return ", ".join(
         (f"{passing} of {len(outcomes)} {what}", *(f"{count} {word}" for count, word in rest if count))
     )
+
+
+STUB_RED = "stub-red ("
+"""How the message of a test begins that failed while stubs stood in for what it lacks."""
+
+
+def as_stub_red(result: TestResult, lacks: str) -> TestResult:
+    """What a test did while stubs stood in for what it lacks; it cannot have passed."""
+    if result.outcome in GOOD:
+        return replace(result, outcome="error", message=f"it passes without what it names: {lacks}")
+    return replace(result, message=f"{STUB_RED}{lacks}): {result.message}")

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from agentforge.languages.outcomes import GOOD, NO_TESTS, TestResult, TestRun, absent, covering
+from agentforge.languages.outcomes import NO_TESTS, TestResult, TestRun, absent, as_stub_red, covering
 from agentforge.languages.reports.ends import Program, believed
 from agentforge.languages.safe_ids import safe_names, with_names
 from agentforge.languages.values import Environment
@@ -258,13 +258,6 @@ class _Rounds:
                 self.doubts[program.name] = found.doubt
         return again
 
-    def _as_stub_red(self, result: TestResult) -> TestResult:
-        """What a test did while stubs stood in for what it lacks; it cannot have passed."""
-        lacks = self.stood_in[result.id.partition("::")[0]].splitlines()[0]
-        if result.outcome in GOOD:
-            return replace(result, outcome="error", message=f"it passes without what it names: {lacks}")
-        return replace(result, message=f"stub-red ({lacks}): {result.message}")
-
     def _how_stopped(self) -> str:
         last = self.bench.ended[-1] if self.bench.ended else None
         if last is not None and last.timed_out:
@@ -274,9 +267,9 @@ class _Rounds:
     def as_run(self, argv: tuple[str, ...], ids: tuple[str, ...], duration_ms: int) -> TestRun:
         """The run as the gates know it."""
         results = {
-            key: self._as_stub_red(found) if key.partition("::")[0] in self.stood_in else found
+            key: as_stub_red(found, self.stood_in[file].splitlines()[0]) if file in self.stood_in else found
             for key, found in self.results.items()
-            if key.partition("::")[0] not in self.broken
+            if (file := key.partition("::")[0]) not in self.broken
         }
         if ids:
             asked = frozenset(ids)

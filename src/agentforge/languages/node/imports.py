@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from agentforge.languages.plain.reading import PlainImports
 
@@ -22,7 +22,8 @@ class NodeImports(PlainImports):
         found: dict[str, set[str]] = {}
         for path, text in files.items():
             for name in _LOADS.findall(text):
-                if name.startswith(".") and (target := _resolved(path, name, files)) is not None:
+                target = resolved(path, name, files.__contains__) if name.startswith(".") else None
+                if target is not None:
                     found.setdefault(target, set()).add(path)
         return {path: frozenset(importers) for path, importers in found.items()}
 
@@ -37,10 +38,11 @@ class NodeImports(PlainImports):
         return frozenset("/".join(name.split("/")[: 2 if name.startswith("@") else 1]) for name in names)
 
 
-def _resolved(path: str, name: str, files: Mapping[str, str]) -> str | None:
+def resolved(path: str, name: str, is_there: Callable[[str], bool]) -> str | None:
+    """The file that a relative import of a file means."""
     target = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
     stem, ending = posixpath.splitext(target)
     written = (stem + other for other in _AS_WRITTEN.get(ending, ()))
     added = (target + other for other in _ENDINGS)
     inside = (f"{target}/index{other}" for other in _ENDINGS)
-    return next((each for each in (target, *written, *added, *inside) if each in files), None)
+    return next((each for each in (target, *written, *added, *inside) if is_there(each)), None)

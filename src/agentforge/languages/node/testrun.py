@@ -20,6 +20,7 @@ from agentforge.languages.node.manifest import NodeSuite, Runner, suite_in, suit
 from agentforge.languages.node.modules import laid_modules
 from agentforge.languages.node.projects import NodeProjects
 from agentforge.languages.node.scan import SEPARATOR
+from agentforge.languages.node.stubs import laid_texts, stand_ins
 from agentforge.languages.node.test_files import CODE, is_test_name
 from agentforge.languages.node.testreport import JudgeReader, NodeReport, telling
 from agentforge.languages.outcomes import (
@@ -27,6 +28,7 @@ from agentforge.languages.outcomes import (
     TestRun,
     Watch,
     absent,
+    as_stub_red,
     covering,
 )
 from agentforge.languages.plain.answers import PlainRuns
@@ -210,8 +212,31 @@ class _Once:
         self._cwd = tree / suite.folder if suite.folder else tree
 
     def go(self) -> TestRun:
-        (self._place / "judge").mkdir()
-        self._out.mkdir()
+        """What each test did. Where files of tests lack something of the project's own modules, stubs stand
+        in for that, and their tests fail by an outcome.
+        """
+        first = self._round()
+        lacking: dict[str, str] = {}
+        texts: dict[str, str] = {}
+        for path, error in sorted(first.collect_errors.items()):
+            if stubs := stand_ins(self._tree, path, error, texts):
+                texts |= stubs
+                lacking[path] = error
+        if not texts:
+            return first
+        with laid_texts(self._tree, texts):
+            again = self._round()
+        if again.status != "ran" or not again.collect_errors.keys().isdisjoint(lacking):
+            return first
+        results = {
+            key: as_stub_red(found, telling(lacking[found.file])) if found.file in lacking else found
+            for key, found in again.results.items()
+        }
+        return replace(again, results=results)
+
+    def _round(self) -> TestRun:
+        (self._place / "judge").mkdir(exist_ok=True)
+        self._out.mkdir(exist_ok=True)
         for name in _FILES:
             (self._place / "judge" / name).write_bytes(_source_of(name))
         listed = _listed(self._cwd)
