@@ -174,6 +174,8 @@ TOKENS = {
     "notion": "secret_" + _a(43),
     "notion new": "ntn_" + _a(46),
     "figma": "figd_" + _a(40),
+    "figma, few digits": "figd_DxYYMfGmzWkpAePcEJIukB4geqNfngAFTCloiADN",
+    "newrelic, few digits": "NRAK-8EYGPNNHCCFS4GIGNSUV1QBWQSD",
     "trello": "ATTA" + _h(64),
     "typeform": "tfp_" + _a(44),
     "contentful": "CFPAT-" + _a(43),
@@ -272,6 +274,13 @@ PLACED = {
     "yaml secret": Placed("  password: ZzdLdzJ4LVpwOXE=\n", "ZzdLdzJ4LVpwOXE"),
     "wireguard": Placed(f"PrivateKey = {_a(43)}=", _a(43)),
     "fernet call": Placed(f'Fernet(b"{_a(43)}=")', _a(43)),
+    "snyk variable": Placed(f"SNYK_TOKEN={_UUID}", _UUID),
+    "rails": Placed(f"secret_key_base: {_h(128)}", _h(128)),
+    "laravel": Placed(f"APP_KEY=base64:{_a(43)}=", _a(43)),
+    "ansible": Placed(f"ansible_become_pass: {_PASSWORD}\n", _PASSWORD),
+    "php": Placed(f"define('DB_PASSWORD', '{_PASSWORD}');", _PASSWORD),
+    "in a page": Placed(f"<p>PrivateKey = {_a(43)}=</p>", _a(43)),
+    "export in a page": Placed(f"<code>export STRIPE_SECRET={_a(30)}</code>", _a(30)),
     "heroku variable": Placed(f"HEROKU_API_KEY={_UUID}", _UUID),
 }  # fmt: skip
 

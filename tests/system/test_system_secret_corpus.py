@@ -126,6 +126,11 @@ EVERYDAY = [
     'help="the password: 8 to 64 characters"',
     "IDENTIFIED BY 'password'",
     "<password>${env.DB_PASSWORD}</password>",
+    "first_pass: analysis of the 2nd tree",
+    "num_pass = count_pass_2",
+    "define('WP_DEBUG', false); define('LANG', 'de_DE.utf8');",
+    f"page_token: {'3b241101-e2bb-4255-8caf-4136c566a962'}",
+    "fig_size_and_the_rest_of_a_long_name_of_2_figures",
     "Set-Cookie: lang=de; Path=/; Max-Age=31536000",
 ]  # fmt: skip
 

@@ -49,12 +49,12 @@ _KEYS = (
 _NAME = _any_case(_WORDS)
 _SUFFIX = (
     rf"(?:[_-]?(?:{_any_case(('key', 'value', 'prod', 'live', 'dev', 'test', 'base', 'primary', 'hash', 'salt'))}"
-    r"|[0-9]{1,3}))?"
+    r"|[0-9]{1,3})){0,2}"
 )
 _VALUE = (
     rf"{_SUFFIX})(?![A-Za-z0-9_-])(?:{_QUOTE}\]?)?\s{{0,8}}(?:=>|:=|\?=|[:=])\s{{0,8}}[bru]?)(?:"
     rf"(?P<open>{_QUOTE})(?P<value>[^\s\"'`\\<>\[\]{{}}]{{12,400}})(?={_QUOTE})"
-    r"|(?P<bare>[A-Za-z0-9+/=_~!@#%^*.-]{16,400}+)(?=\s|[,;}&\"'`]|\\{1,4}[nrtu\"']|$))"
+    r"|(?P<bare>(?:base64:)?[A-Za-z0-9+/=_~!@#%^*.-]{16,400}+)(?=\s|[,;}&\"'`<]|\\{1,4}[nrtu\"']|$))"
 )
 _NAMED = rf"(?P<keep>(?P<name>{_NAME}{_VALUE}"
 _KEY = rf"(?P<keep>(?P<name>(?i:key){_VALUE}"
@@ -85,6 +85,11 @@ _NO_PASSWORD = re.compile(
     "pass|pwd|secret|test|example|sample|demo|dummy|fake|default|user|admin|root|guest|foo|bar|baz|qux|xxx|1234|abc|changeme|your|my_|none"
     "|null|true|false|u?int[0-9]|float[0-9]|sha[0-9]|md5|crypt|argon|pbkdf|utf|field|param|arg|input|value|token|string|bytes|hash",
     re.IGNORECASE,
+)
+_PASS = _SHORT.replace(_any_case(_PASSWORDS), "(?i:_pass)(?![A-Za-z])")
+_DEFINE = (
+    rf"(?P<keep>(?i:define)\(\s{{0,4}}{_QUOTE}\w{{0,40}}(?i:password|secret|token|_key|salt){_QUOTE}\s{{0,4}},\s{{0,4}}"
+    rf"{_QUOTE})(?P<value>[^\s\"'\\]{{6,200}})(?={_QUOTE})"
 )
 _TAG = r"(?P<keep><(?:password|passphrase|secret|token|apiKey|api_key|privateKey)>)(?P<value>[^\s<>]{6,200})(?=</)"
 _SQL = r"(?P<keep>(?i:IDENTIFIED BY|PASSWORD)(?: PASSWORD)? ')(?P<value>[^\s'\\]{6,100})(?=')"
@@ -235,7 +240,9 @@ def _named_value(match: re.Match[str]) -> bool:
     value = match["value"] or match["bare"]
     if _UUID.fullmatch(value):
         name = match.string[max(0, match.start() - 4) : match.start()] + match["name"]
-        return name.lower().replace("-", "").replace("_", "").endswith(("apikey", "password"))
+        return name.lower().replace("-", "").replace("_", "").endswith(("apikey", "password")) or (
+            match["name"] == "TOKEN" and match["keep"].endswith("=")  # a variable, and no name of a page
+        )
     if _HARMLESS.match(value) or "://" in value or _CODE.fullmatch(value):
         return False
     bits = chance.bits(value)
@@ -312,6 +319,8 @@ NAMED = (
     _rule("password", "-pass", _PASSIN, _given_value),
     _rule("password", "<pass|<secret>|<token>|<apikey>|<api_key>", _TAG, _odd_value),
     _rule("password", "identified by '|password '", _SQL, _odd_value),
+    _rule("password", "_pass", _PASS, _short_value),
+    _rule("password", "define(", _DEFINE, _odd_value),
     _rule("fernet_key", "fernet(", _CALL, _always),
     _rule("secret", _WORD_HINTS, _NAMED, _named_value),
     _rule("secret", "key", _KEY, _named_value, _names_a_key),

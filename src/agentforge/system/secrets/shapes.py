@@ -143,7 +143,7 @@ LONG_WORDS = {
     "ngrok_token": rf"[12]{_A}{{26}}_[0-9]{_A}{{20}}",
     # Watching.
     "grafana_token": r"(?:glc_[A-Za-z0-9+/=]{32,400}|eyJrIjoi[A-Za-z0-9+/=]{50,400})",
-    "newrelic_key": rf"(?:NR(?:II|JS|SP|RA)-{_A}{{18,40}}|{_H}{{36}}NRAL)",
+    "newrelic_key": rf"(?:NR(?:II|JS|SP|RA|AK)-{_A}{{18,40}}|{_H}{{36}}NRAL)",
     "dynatrace_token": r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
     "honeycomb_key": rf"hc[abx]ik_[0-9a-z]{{26}}{_A}{{32}}",
     "logfire_token": rf"pylf_v[0-9]_[a-z]{{2}}_{_A}{{40,50}}",
@@ -179,7 +179,7 @@ LONG_WORDS = {
     "asana_token": rf"[0-9]/[0-9]{{15,17}}(?:/[0-9]{{15,17}})?:{_H}{{32}}",
     "linear_token": rf"lin_oauth_{_A}{{40,70}}",
     "notion_token": rf"(?:secret_{_A}{{43}}|ntn_{_A}{{40,50}})",
-    "figma_token": rf"fig(?:u|ur|o|or)h?_{_W}{{38,60}}",
+    "figma_token": rf"fig(?:d|u|ur|o|or)h?_{_W}{{38,60}}",
     "trello_token": rf"ATTA{_H}{{64}}",
     "typeform_token": rf"tfp_{_A}{{40,60}}_?{_A}{{0,20}}",
     "contentful_token": rf"CFPAT-{_W}{{43}}",
@@ -194,7 +194,7 @@ LONG_WORDS = {
     "sas_signature": r"sig=[A-Za-z0-9%+/]{40,60}(?:%3D|%3d|=)",
     # Services whose tokens are a name and then chance, with at least four digits.
     "service_token": (
-        r"(?:dop_v1_|doo_v1_|dor_v1_|shpat_|shpss_|shpca_|lin_api_|gsk_|pplx-|xai-|rubygems_|NRAK-|PMAK-|figd_|tskey-"
+        r"(?:dop_v1_|doo_v1_|dor_v1_|shpat_|shpss_|shpca_|lin_api_|gsk_|pplx-|xai-|rubygems_|PMAK-|tskey-"
         r"|ATATT3|sntrys_|sbp_|glsa_|nvapi-)(?=(?:[A-Za-z_-]{0,80}[0-9]){4})[A-Za-z0-9_-]{24,}+"
     ),
     # Keys without a name.
