@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.depth import telling
 from tests.sharing import share_here
 from tests.whole.checkouts import COMMAND, Person
 from tests.whole.plays import REQUEST, SHOP, Play, patch, review
@@ -264,3 +265,62 @@ def test_nothing_of_a_hostile_repository_leads_out_by_any_command_and_nothing_is
     subprocess.run(("git", "status"), cwd=play.top, capture_output=True, check=False)
     subprocess.run(("git", "diff"), cwd=play.top, capture_output=True, check=False)
     assert list(marks.iterdir())
+
+
+# Beside the life of a task: what reads the repository, the record or the machine, or makes a task of its own.
+NEWER = (
+    ("check",),
+    ("check", "--all"),
+    ("doctor",),
+    ("context", REQUEST, "--dry-run"),
+    ("phase", "start", "Where do sessions live?"),
+    ("phase", "status"),
+    ("phase", "check"),
+    ("plugin", "install"),
+    ("plugin", "path"),
+    ("plugin", "uninstall"),
+    ("audit", "TASK"),
+    ("trace", "TASK"),
+    ("metrics",),
+    ("cost", "TASK"),
+    ("inspect", "TASK"),
+    ("logs", "TASK"),
+    ("artifacts", "list", "TASK"),
+    ("replay", "TASK"),
+    ("replay", "TASK", "--actions-only"),
+    ("fork", "TASK", "--no-drive"),
+    ("compare", "TASK", "@1"),
+    ("inbox",),
+    ("trees", "list"),
+    ("clean", "--dry-run"),
+    ("research", "What is a pantry?", "--model", "SCRIPT"),
+    ("debate", "Where?", "--options", "a", "--options", "b", "--model", "SCRIPT"),
+)
+
+
+def test_no_command_that_looks_back_checks_or_decides_leads_out_of_a_hostile_repository(
+    play: Play, tmp_path: Path, agentforge_home: Path
+) -> None:
+    home, marks = agentforge_home.parent, tmp_path / "marks"
+    marks.mkdir()
+    (home / ".ssh").mkdir()
+    (home / ".ssh/id").write_text("a key of the person's\n")
+    play.person.scripted(patch(), review())
+    _made_hostile(play, marks, home)
+    script = f"scripted:{play.person.script}"
+    watched = (marks, home, tmp_path, Path("/etc"), Path("/usr/local/bin"))
+    before = _picture(watched)
+    code, text = _at_a_terminal(play.person, "start", REQUEST, "--lane", "hotfix", "--model", script)
+    assert code == 0, text
+    task = play.person.only_task()
+    # `merge` is the person's own git in their own checkout, with what they configured there: not among these.
+    for row in telling(NEWER, 7):
+        words = [{"TASK": task, "SCRIPT": script}.get(word, word) for word in row]
+        code, text = _at_a_terminal(play.person, *words)
+        assert RAW.findall(text) == [], (words, text)
+        assert "Traceback" not in text, (words, text)
+        assert "a key of the person's" not in text, words
+        assert code in {0, 1, 2, 3, 4}, (words, text)
+        after = _picture(watched)
+        changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+        assert changed <= {str(agentforge_home)}, words
