@@ -227,6 +227,23 @@ def test_a_failing_set_up_says_which_command_its_last_words_and_what_to_correct(
     assert not list((tmp_path / "cache").glob("*/.ready"))
 
 
+@every(
+    ("said", "again"),
+    [
+        ("error: Failed to fetch: https://x/simple/\n  cause: error sending request for url", True),
+        ("Temporary failure in name resolution", True),
+        ("npm error code ENOTFOUND", True),
+        ("error: no version of greet satisfies greet==9", False),
+    ],
+)
+def test_a_set_up_that_reaches_no_index_is_to_be_tried_again_and_nothing_is_to_be_corrected_first(
+    said: str, again: bool
+) -> None:
+    done = Completed(("uv",), 2, b"", said.encode(), timed_out=False, seconds_ms=1, truncated=False)
+    step = set_up.SetupFailed(("uv", "sync"), done).next_step
+    assert step.startswith("Answer retry once this machine reaches the package index again.") == again
+
+
 def test_set_up_sees_no_secret_of_the_caller_and_writes_nowhere_else(
     tmp_path: Path, walls: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

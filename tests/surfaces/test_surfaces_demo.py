@@ -3,25 +3,32 @@ what it prints, and its last commands work as they are.
 """
 
 import json
+import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests import forked
+from tests.depth import telling
 from tests.project.pages import ROOT, fences, shown_in_order
 from tests.surfaces.scene import make_scene
+from tests.surfaces.test_surfaces_screens import DEMO, PICTURES, WIDTHS, same_each_time
 
 pytestmark = [pytest.mark.slow, pytest.mark.network]
 
 
-def test_the_demo_ends_with_a_verified_branch_and_shows_what_it_caught(tmp_path: Path) -> None:
+@pytest.mark.parametrize("width", telling(WIDTHS, 1))
+def test_the_demo_ends_with_a_verified_branch_and_shows_what_it_caught(tmp_path: Path, width: int) -> None:
     scene = make_scene(tmp_path)
     place = tmp_path / "kept"
     closed = {"PIP_NO_INDEX", "UV_NO_INDEX", "UV_OFFLINE", "UV_FIND_LINKS", "AGENTFORGE_HOME"}
     environ = {name: value for name, value in scene.environ.items() if name not in closed}
-    done = type(scene)(scene.top, environ).run("demo", "--keep", str(place))
-    said = done.stdout
-    assert done.returncode == 0, said + done.stderr
+    look = {"TERM": "xterm", "NO_COLOR": "1"}
+    code, said = forked.at_a_terminal(("demo", "--keep", str(place)), scene.top, environ | look, width)
+    assert code == 0, said
+    check_picture(f"{DEMO}{width}", said.replace(str(place), "/somewhere/kept"))
     assert said.count("The model's words are scripted.") == 2
     for part in (
         "gate red failed",
@@ -48,3 +55,14 @@ def test_the_demo_ends_with_a_verified_branch_and_shows_what_it_caught(tmp_path:
     refused = scene.run("demo", "--keep", str(place))
     assert refused.returncode == 2
     assert "is not empty" in refused.stderr
+
+
+def check_picture(name: str, shown: str) -> None:
+    """The screen as it was kept, without the line that is overwritten; `SCREENS=write` keeps it anew. What is
+    done side by side may be told in another order.
+    """
+    lines = re.sub(r"(?m)^[\u2800-\u28ff] .*\n", "", same_each_time(shown))
+    picture = PICTURES / f"{name}.txt"
+    if os.environ.get("SCREENS") == "write":
+        picture.write_text(lines, encoding="utf-8")
+    assert sorted(lines.splitlines()) == sorted(picture.read_text(encoding="utf-8").splitlines())

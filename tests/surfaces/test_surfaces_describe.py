@@ -128,6 +128,7 @@ def test_calls_without_an_answer_stay_on_the_bill() -> None:
 
 def test_the_moving_line_is_there_from_the_first_moment() -> None:
     assert doing(State()).startswith("preparing the worktree")
+    assert doing(State(status="completed")).startswith("saving the result")
 
 
 class Terminal(io.StringIO):

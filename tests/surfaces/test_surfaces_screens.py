@@ -20,6 +20,8 @@ pytestmark = pytest.mark.slow
 
 PICTURES = Path(__file__).with_name("screens")
 WIDTHS = (80, 200)
+DEMO = "demo-"
+"""The demo's pictures are looked at where the demo runs."""
 REQUEST = "The greeting of an empty name must be Hello world, in every language that it has"
 FORMS = (
     (re.compile(r"\x1b\[[0-9;?]*[A-Za-z]"), ""),
@@ -73,16 +75,16 @@ def _screens(scene: Scene) -> Iterator[tuple[str, str]]:
         for width in WIDTHS:
             for name, words in screens.items():
                 _, text = forked.at_a_terminal(words, scene.top, keyless | own, width)
-                yield f"{name}-{width}", _same_each_time(text)
+                yield f"{name}-{width}", same_each_time(text)
 
     assert scene.run("start", REQUEST, "--lane", "hotfix", "--model", model).returncode == 3
     yield from looked_at(WAITING)
-    yield "inbox", _same_each_time(scene.run("inbox").stdout)
+    yield "inbox", same_each_time(scene.run("inbox").stdout)
     assert scene.run("resolve", "ESC-001", "--answer", "world").returncode == 0
     yield from looked_at(DONE)
 
 
-def _same_each_time(text: str) -> str:
+def same_each_time(text: str) -> str:
     for pattern, form in FORMS:
         text = pattern.sub(form, text)
     return f"{text.strip()}\n"
@@ -94,7 +96,7 @@ def test_every_screen_looks_as_its_picture(shown: dict[str, str]) -> None:
         for name, text in shown.items():
             (PICTURES / f"{name}.txt").write_text(text, encoding="utf-8")
     kept = {path.stem: path.read_text(encoding="utf-8") for path in PICTURES.glob("*.txt")}
-    assert shown == kept
+    assert shown == {name: text for name, text in kept.items() if not name.startswith(DEMO)}
 
 
 def test_no_table_and_no_frame_is_wider_than_the_screen(shown: dict[str, str]) -> None:

@@ -14,7 +14,12 @@ from tests.surfaces.scene import CODE, QUESTION, TEST, Scene, make_scene
 USAGES = """
 nonsense | There is no command 'nonsense'
 stats | Did you mean 'status'?
+watch | Did you mean 'status --watch'?
+help | Did you mean '--help'?
 --nonsense | No such option '--nonsense'
+--repo here status | what a command takes comes after its name
+demo --keep /dev/null/x | /dev/null/x cannot be made: not a directory
+artifacts show | has made no document yet
 status --nonsense | No such option '--nonsense'
 status @9 | There is no task @9
 status task-none | No task here is called 'task-none'

@@ -50,7 +50,13 @@ def _make_root(place: Path | None) -> Path:
         return Path(tempfile.mkdtemp(prefix="agentforge-demo-"))
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise UsageError(f"{place} is not empty.", "Name a new directory with --keep.")
-    place.mkdir(parents=True, exist_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{place} cannot be made: {(error.strerror or str(error)).lower()}.",
+            "Name another directory with --keep.",
+        ) from None
     return place.resolve()
 
 

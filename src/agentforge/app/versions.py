@@ -242,7 +242,10 @@ def find_version(task: OpenTask, contract: str | None, version: int | None) -> V
     """
     rows = list_versions(task)
     if not rows:
-        raise UsageError(f"{task.task_id} has made no document yet.", f"`agentforge status {task.task_id}`.")
+        raise UsageError(
+            f"{task.task_id} has made no document yet.",
+            f"`agentforge status {task.task_id}` shows how far it is.",
+        )
     wanted = contract or _usual(task, rows)
     mine = [row for row in rows if row.ref.contract == wanted]
     if not mine:

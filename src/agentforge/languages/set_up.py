@@ -52,6 +52,15 @@ class Makings:
     """Which word of a command of `Plan.checkers` names what it installs."""
 
 
+_OUT_OF_REACH = re.compile(
+    r"error sending request|name resolution|could not resolve|connection (refused|reset|timed out)"
+    r"|network is unreachable|certificate verify failed|invalid peer certificate|NewConnectionError"
+    r"|\b(EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ETIMEDOUT)\b|dial tcp",
+    re.IGNORECASE,
+)
+"""What package managers say when an index does not answer: nothing is wrong with the project then."""
+
+
 class SetupFailed(Unusable):
     """A command that builds the project's environment failed."""
 
@@ -69,6 +78,8 @@ class SetupFailed(Unusable):
         how = "ran out of time" if done.timed_out else f"ended with {done.code}"
         how = f"was out of bounds: {done.beyond}" if done.beyond else how
         mend = f"Correct `setup:` in `{SETTINGS_FILE}`, commit it, and start again."
+        if not refused and _OUT_OF_REACH.search(self.log):
+            mend = f"Answer retry once this machine reaches the package index again. Else: {mend}"
         if refused:
             names = ", ".join(_without_port(place) for place in refused)
             tail += f"\nIt wanted to reach {names}, which is not on the list of places that set-up may reach."

@@ -122,7 +122,7 @@ def _complexity(request: str, said: list[str], facts: TreeFacts) -> tuple[Comple
     broad = sorted(_BROAD.intersection(said))
     points = _points(request)
     counted = (
-        f"{len(said)} words, {places} named place(s)"
+        f"{len(said)} word{'s' * (len(said) != 1)}, {places} named place{'s' * (places != 1)}"
         + (f", {points} points" if points else "")
         + (f", “{broad[0]}”" if broad else "")
     )

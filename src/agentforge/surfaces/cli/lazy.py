@@ -8,6 +8,21 @@ from typing import NamedTuple
 
 import click
 
+MEANT = {
+    "answer": "resolve",
+    "cancel": "abort",
+    "configure": "setup",
+    "help": "--help",
+    "list": "status",
+    "login": "auth login",
+    "ls": "status",
+    "rm": "discard",
+    "run": "start",
+    "stop": "abort",
+    "watch": "status --watch",
+}
+"""What other programs call a command of ours."""
+
 
 class LazyCommand(NamedTuple):
     """A command that is not loaded yet."""
@@ -55,7 +70,17 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         import difflib
 
-        near = difflib.get_close_matches(name, self._entries, n=1)
+        near = [MEANT[name]] if name in MEANT else difflib.get_close_matches(name, self._entries, n=1)
         raise click.UsageError(
             f"There is no command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""), ctx=ctx
         )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The options before a command; of those that it takes, where they go."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise click.UsageError(
+                f"No such option {error.option_name!r} here; what a command takes comes after its name.",
+                ctx=ctx,
+            ) from None

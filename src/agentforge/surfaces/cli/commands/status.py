@@ -71,7 +71,7 @@ def status(  # noqa: PLR0913 - the options of the seed
 
 def _show_list(*, everywhere: bool, as_data: bool) -> int:
     from agentforge.store.task.moments import utc_now
-    from agentforge.surfaces.cli.pages.board import board, pipe_lines
+    from agentforge.surfaces.cli.pages.board import NARROWEST, board, pipe_lines
     from agentforge.surfaces.cli.printing import draw, on_terminal, print_json, say_recorded, screen_width
 
     if everywhere:
@@ -100,7 +100,7 @@ def _show_list(*, everywhere: bool, as_data: bool) -> int:
     elif not summaries:
         where = "on this machine" if everywhere else "in this repository"
         say(f'No tasks {where} yet. Start one with `agentforge start "…"`.')
-    elif on_terminal():
+    elif on_terminal() and screen_width(or_else=80) >= NARROWEST:
         draw(board(summaries, utc_now(), screen_width(or_else=80)))
     else:
         say_recorded("\n".join(pipe_lines(summaries, utc_now())))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 _BAR = 10
 _MOST_DONE = 8
 _MOST_OPEN = 30
-_NARROWEST, _WIDEST = 40, 100
+NARROWEST, _WIDEST = 40, 100
+"""The columns of a frame: below the first, lines are broken by the terminal instead."""
 _REPO = 18
 _WORDS = {"completed": "DELIVERED ✓", "awaiting_decision": "AWAITING YOUR DECISION"}
 _MARKS = {"in_progress": "●", "pending": "○", "completed": "✓", "failed": "✗", "aborted": "✗"}
@@ -113,7 +114,7 @@ def board(summaries: Sequence[Summary], now: datetime, width: int) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    frame = Table(box=box.SQUARE, width=max(_NARROWEST, min(width, _WIDEST)), show_edge=True)
+    frame = Table(box=box.SQUARE, width=max(NARROWEST, min(width, _WIDEST)), show_edge=True)
     frame.add_column("AGENTFORGE STATUS", no_wrap=True, overflow="ellipsis", header_style="bold")
     states = [str(item["status"]["state"]) for item in summaries]
     active, waiting = (

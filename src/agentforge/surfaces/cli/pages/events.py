@@ -58,6 +58,7 @@ from agentforge.core.events import (
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
 from agentforge.core.runs import WORKER, Run, run_name
 from agentforge.core.state import State
+from agentforge.core.statuses import TERMINAL
 from agentforge.core.values import NOT_DONE, ActionDigest, Baseline
 from agentforge.surfaces.cli.pages.words import age, clock_time, count, kept_branches, money, skip_reason
 from agentforge.system.visible import brief
@@ -295,6 +296,8 @@ def doing(state: State) -> str:
         f"{money(state.spent.micro_usd) if not state.unpriced else 'price not known'}"
     )
     run = state.worker
+    if state.status in TERMINAL:
+        return f"saving the result · {total}"
     if run is None:
         return f"preparing the worktree · {total}"
     if state.stage_of(run).needs_environment and state.baseline is None:
