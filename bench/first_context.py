@@ -1,7 +1,8 @@
 """Whether the first context of a request shows the place that it is about: `python -m bench.first_context`.
 
-Each row of `first_context.yaml` is a released library and a request to it, most from its changelog. The context is assembled as a step's
-is, under 8,000 tokens; `shown` means that the definition is open, `mapped` that the map has its line.
+Each row of `first_context.yaml` is a released library and a request to it, most from its changelog; the choice of what is shown was tuned on them.
+Those of `first_context_fresh.yaml` are newer, in a user's words, and half of them were held back until the choice was made. The context is
+assembled as a step's is, under 8,000 tokens; `shown` means that the definition is open, `mapped` that the map has its line.
 """
 
 import io
@@ -9,11 +10,13 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from agentforge.activities.surroundings import MAP_TOKENS, NAMED_MAP_TOKENS
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.code_index import CodeIndex
 from agentforge.context.named import tree_facts
@@ -25,10 +28,10 @@ from agentforge.system import strict_yaml
 from bench.report import Row
 
 ROWS = Path(__file__).with_suffix(".yaml")
+FRESH = ROWS.with_name("first_context_fresh.yaml")
 CAP = 8_000
-MAP_TOKENS = 1_000
-SYSTEM = "You are a careful engineer. " * 200
-"""As long as a role's own words are."""
+SYSTEM = "You are a careful engineer. " * 600
+"""As long as a role's own words, its tools and what it owes are together."""
 GOAL = 9
 """Of ten requests."""
 
@@ -42,6 +45,8 @@ class Sample:
     path: str
     symbols: tuple[str, ...]
     request: str
+    held: bool = False
+    """Whether nothing was tuned on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +64,19 @@ class Found:
         return self.file and (self.shown or self.mapped)
 
 
-def samples() -> list[Sample]:
-    """The rows, as data."""
-    rows: Any = strict_yaml.load(ROWS.read_text(encoding="utf-8"), ROWS.name)
-    return [Sample(**{**row, "symbols": tuple(row["symbols"])}) for row in rows]
+def samples(rows: Path) -> list[Sample]:
+    """The rows of a file, as data."""
+    every: Any = strict_yaml.load(rows.read_text(encoding="utf-8"), rows.name)
+    return [Sample(**{**row, "symbols": tuple(row["symbols"])}) for row in every]
 
 
-def look(sample: Sample, texts: Mapping[str, str]) -> Found:
+def look(sample: Sample, texts: Mapping[str, str], index: CodeIndex) -> Found:
     """The first context of a request on these files, judged."""
-    index = CodeIndex.of_texts(texts)
     focus = focus_of(sample.request, tree_facts(sample.request, index))
     found = seeds(index, focus, texts.get)
     working, _ = merge((), found.places, 0)
-    drawn = repo_map(index, focus, MAP_TOKENS)
+    size = NAMED_MAP_TOKENS if focus.symbols or focus.paths else MAP_TOKENS
+    drawn = repo_map(index, focus, size, found.pointed)
     view = StepView(
         task_id="T",
         goal=sample.request,
@@ -134,35 +139,41 @@ def texts_of(data: bytes) -> dict[str, str]:
     return found
 
 
+def measured(every: Iterable[Sample], cache: Path) -> Iterator[tuple[Sample, Found]]:
+    """What each request finds; a release is read once for requests that follow one another."""
+    for (name, version), requests in groupby(every, key=lambda each: (each.name, each.version)):
+        texts = released(name, version, cache)
+        index = CodeIndex.of_texts(texts)
+        yield from ((each, look(each, texts, index)) for each in requests)
+
+
 def measure_first_context(cache: Path) -> Iterator[Row]:
     """How many of ten requests find their place."""
-    every = [look(sample, released(sample.name, sample.version, cache)) for sample in samples()]
-    yield Row(
-        f"{len(every)} requests",
-        "file and symbol, of ten",
-        10 * sum(each.right for each in every) / len(every),
-        "",
-    )
-    yield Row(
-        f"{len(every)} requests",
-        "definition open, of ten",
-        10 * sum(each.shown for each in every) / len(every),
-        "",
-    )
+    for rows in (ROWS, FRESH):
+        found = [each for _, each in measured(samples(rows), cache)]
+        name = f"{len(found)} requests of {rows.stem}"
+        yield Row(
+            name, "file and symbol, of ten", 10 * sum(each.right for each in found) / len(found), "", GOAL
+        )
+        yield Row(name, "definition open, of ten", 10 * sum(each.shown for each in found) / len(found), "")
 
 
 def main() -> None:
     """Prints one line for each request."""
     with tempfile.TemporaryDirectory() as name:
         cache = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(name)
-        every = []
-        for sample in samples():
-            found = look(sample, released(sample.name, sample.version, cache))
-            every.append(found)
-            how = "open" if found.shown else "map" if found.mapped else "file" if found.file else "-"
-            print(f"{how:5}{found.tokens:6} {sample.name} {sample.version}: {sample.request[:70]}")
-        right = sum(each.right for each in every)
-        print(f"{right} of {len(every)} have file and symbol, {sum(each.shown for each in every)} open")
+        every = list(measured([*samples(ROWS), *samples(FRESH)], cache))
+    known = {each.request for each in samples(ROWS)}
+    for sample, found in every:
+        how = "open" if found.shown else "map" if found.mapped else "file" if found.file else "-"
+        print(f"{how:5}{found.tokens:6} {sample.name} {sample.version}: {sample.request[:70]}")
+    for said, of in (
+        ("known", [found for sample, found in every if sample.request in known]),
+        ("fresh", [found for sample, found in every if sample.request not in known and not sample.held]),
+        ("held back", [found for sample, found in every if sample.held]),
+    ):
+        right, shown = sum(each.right for each in of), sum(each.shown for each in of)
+        print(f"{said}: {right} of {len(of)} have file and symbol, {shown} open")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ INDEX = CodeIndex.of_texts(
         "src/public/__init__.py": "from store.keys import hashkey\n",
         "src/public/lru.py": "from store.lru import *\n",
         "src/store/table.py": "def do_trim(text): ...\ndef render(rows, show_index=False): ...\nclass Layout: ...\n",
+        "src/store/base.py": "class Old:\n    def close(self): ...\nclass Base(Old): ...\nclass Disk(Base): ...\nclass Full(Exception): ...\nclass FullError(Exception): ...\n",
+        "examples/shop.py": "class URL: ...\nclass Shop: ...\n",
         "README.md": "",
         "go/server.go": "package x\n\nfunc (s *Server) Start() {\n}\n",
     }
@@ -47,6 +49,14 @@ INDEX = CodeIndex.of_texts(
         ("Numbers are lost with show_index=count(1)", (), ("src/store/table.py::render",)),
         ("Give the rows of a Layout names", (), ("src/store/table.py::Layout",)),
         ("Layout the rows", (), ()),
+        ("Disk.close() hangs", (), ("src/store/base.py::Old.close",)),
+        ("The URL of a thing is lost", (), ()),
+        ("`Shop` is slow", (), ("examples/shop.py::Shop",)),
+        (
+            "It raises FullError when a Layout is given",
+            (),
+            ("src/store/base.py::FullError", "src/store/table.py::Layout"),
+        ),
     ],
 )
 def test_a_request_names_what_it_names(

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 from agentforge.context.code_index import CodeIndex, is_test, path_terms
-from agentforge.context.ranking import request_stems
+from agentforge.context.request_words import request_stems
 from agentforge.languages.facts import READ_LIMIT, FileFacts, facts_of, has_facts, reader_digest
 from agentforge.languages.symbols import decode
 from agentforge.store.user.code_facts import KeptFacts

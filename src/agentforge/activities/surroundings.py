@@ -72,7 +72,8 @@ def draw_map(world: World, state: RunView) -> str:
     """The map of the base for this request."""
     focus = focus_on(world, state)
     size = NAMED_MAP_TOKENS if focus.symbols or focus.paths else MAP_TOKENS
-    return redact(repo_map(world.code_index(state), focus, size))[0]
+    pointed = first_places(world, state).pointed
+    return redact(repo_map(world.code_index(state), focus, size, pointed))[0]
 
 
 def focus_on(world: World, state: RunView) -> Focus:

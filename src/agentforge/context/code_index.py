@@ -13,6 +13,8 @@ from agentforge.languages.names import module_of
 from agentforge.languages.tests import looks_like_test
 from agentforge.languages.values import Symbol
 
+_ASIDE = frozenset({"example", "examples", "sample", "samples", "demos", "doc", "docs", "benchmarks"})
+
 
 @dataclass(frozen=True, slots=True)
 class CodeIndex:
@@ -98,6 +100,12 @@ def module_name(path: str) -> str:
 def is_test(path: str) -> bool:
     """Whether a path looks like a test's."""
     return looks_like_test(path)
+
+
+@lru_cache(maxsize=65_536)
+def is_aside(path: str) -> bool:
+    """Whether a file stands beside the project's own code: in its examples or its documentation."""
+    return path.partition("/")[0].lower() in _ASIDE and "/" in path
 
 
 @lru_cache(maxsize=65_536)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from agentforge.context.code_index import CodeIndex, is_test, last_part, module_name
+from agentforge.context.code_index import CodeIndex, is_aside, is_test, last_part, module_name
 from agentforge.languages.names import BUILTINS
 from agentforge.languages.values import Symbol
 
@@ -32,10 +32,14 @@ _KIND = re.compile(
 """`the NAME filter`."""
 _CAPITAL = re.compile(r"(?<=[a-z,] )(?P<name>[A-Z][a-z]{2,})\b")
 """A word with a capital letter inside of a sentence."""
+_ACRONYM = re.compile(r"[A-Z]{3,}")
+"""A word of people as often as a name of code: URL, JSON."""
+_BASES = re.compile(r"[A-Za-z_]\w*")
 _KEYWORD = re.compile(r"\b(?P<name>[a-z_]\w{2,})=(?!=)")
 """`show=True`: a parameter."""
 
 
+_OUTCOMES = ("Error", "Exception", "Warning")
 _INSIDE = 8
 """So many files of a directory that is named."""
 
@@ -64,9 +68,14 @@ def tree_facts(request: str, index: CodeIndex) -> TreeFacts:
             paths |= set(module or _module_of_new(name, index))
     for match in _MODULE.finditer(request):
         paths |= set(_module(match["after"] or match["before"], index))
-    if not paths and not symbols:
+    if not paths and all(is_outcome(each.partition("::")[2]) for each in symbols):
         symbols |= dict.fromkeys(f"{path}::{symbol.name}" for path, symbol in _said_plainly(request, index))
     return TreeFacts(tuple(sorted(paths)), tuple(symbols), _aside(request, index, symbols))
+
+
+def is_outcome(name: str) -> bool:
+    """Whether a name is what happens rather than where: an error or a warning."""
+    return name.endswith(_OUTCOMES)
 
 
 def _aside(request: str, index: CodeIndex, symbols: Iterable[str]) -> frozenset[str]:
@@ -136,10 +145,9 @@ def _resolved(name: str, index: CodeIndex, *, plainly: bool) -> list[tuple[str, 
         return (
             [each for each in _of_code(index.symbols_named(name)) if each[1].name == name] if plainly else []
         )
-    found = _of_code(index.symbols_named(name))
-    if found:
+    if found := _defined(name, index, plainly=plainly):
         top = [each for each in found if each[1].name == name]
-        return _few(top or found)
+        return _few(top) if top else _few(found, 1 if name.islower() and "_" not in name else _FEW)
     owner, _, last = name.rpartition(".")
     if not owner:
         return []
@@ -154,10 +162,35 @@ def _resolved(name: str, index: CodeIndex, *, plainly: bool) -> list[tuple[str, 
             return _few([each for each in _of_code(index.symbols_named(last)) if each[1].name == last])
     klass = [each for each in _of_code(index.symbols_named(owner)) if each[1].kind == "class"]
     if klass:
-        return _few(klass)
+        return _few(_inherited(klass, last, index) or klass)
     if owner.rpartition(".")[2][:1].islower() and not _module(owner, index):
         # `cache.getsizeof`: a variable of an example and an attribute of something unknown.
         return _few([each for each in _of_code(index.symbols_named(last)) if last not in BUILTINS])
+    return []
+
+
+def _defined(name: str, index: CodeIndex, *, plainly: bool) -> list[tuple[str, Symbol]]:
+    found = _of_code(index.symbols_named(name))
+    if plainly or not _ACRONYM.fullmatch(name):
+        return found
+    return [each for each in found if not is_aside(each[0])]
+
+
+def _inherited(
+    klass: Iterable[tuple[str, Symbol]], method: str, index: CodeIndex
+) -> list[tuple[str, Symbol]]:
+    """The method of a class that the classes before it define."""
+    seen: set[str] = set()
+    waiting = [symbol for _, symbol in klass]
+    while waiting:
+        bases = [
+            name for name in _BASES.findall(waiting.pop(0).signature.partition("(")[2]) if name not in seen
+        ]
+        seen |= {*bases}
+        for base in bases:
+            if found := _of_code(index.symbols_named(f"{base}.{method}")):
+                return found
+            waiting += [each for _, each in index.symbols_named(base) if each.kind == "class"]
     return []
 
 
@@ -205,13 +238,15 @@ def _with_parameter(name: str, index: CodeIndex) -> list[tuple[str, Symbol]]:
 
 
 def _of_code(found: Iterable[tuple[str, Symbol]]) -> list[tuple[str, Symbol]]:
-    """Without what only tests define, unless nothing else does."""
+    """Without what only tests and examples define, unless nothing else does."""
     every = list(found)
-    return [each for each in every if not is_test(each[0])] or every
+    code = [each for each in every if not is_test(each[0])]
+    return [each for each in code if not is_aside(each[0])] or code or every
 
 
-def _few(found: list[tuple[str, Symbol]]) -> list[tuple[str, Symbol]]:
-    return found if len({path for path, _ in found}) <= _FEW else []
+def _few(found: list[tuple[str, Symbol]], most: int = _FEW) -> list[tuple[str, Symbol]]:
+    """Methods called by a plain word, `copy`, name one only where one file has them."""
+    return found if len({path for path, _ in found}) <= most else []
 
 
 def _module(dotted: str, index: CodeIndex) -> list[str]:

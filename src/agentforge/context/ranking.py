@@ -7,15 +7,14 @@ size of the tree.
 """
 
 import math
-import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentforge.context.code_index import CodeIndex, is_test, last_part, path_terms
-from agentforge.languages.described import words
+from agentforge.context.code_index import CodeIndex, is_aside, is_test, last_part, path_terms
+from agentforge.context.request_words import WORD, wanted
 from agentforge.languages.generated import is_in_made_folder
-from agentforge.languages.lexed import stem, stems
+from agentforge.languages.lexed import stems
 from agentforge.languages.names import BUILTINS
 from agentforge.languages.values import Symbol
 
@@ -29,23 +28,6 @@ _DEFINERS = 6
 """A name that more files define says nothing about any of them."""
 _DATA = 0.3
 _TEST = 0.5
-_WORD = re.compile(r"[A-Za-z_][\w]*")
-_COMMON = frozenset(
-    stem(word)
-    for word in words(
-        "a an and are as at be been being but by can could did do does for from had has have how if "
-        "in into is it its make makes may more must no not of on one only or other our out over "
-        "should so some such than that the their them then there these they this to too up us use "
-        "used using was we were what when where which while who why will with would you your add "
-        "added adds allow allowed change changed changes fix fixed fixes new now old support "
-        "supported supports instead also any all each every both get gets set sets like per via "
-        "without within issue bug test tests code file files function method class module value "
-        "values return returns returned raise raises raised request please ensure correctly wrong "
-        "properly behaviour behavior case cases called call calls true false none self error "
-        "errors exception exceptions argument arguments parameter parameters"
-    )
-)
-"""Words that say nothing about where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +55,7 @@ class Ranking:
 
 def rank(index: CodeIndex, focus: Focus) -> Ranking:
     """The worth of every file for this focus, but for those that tools made."""
-    rarity = _rarity(index, request_stems(focus.request))
+    rarity = _rarity(index, wanted(focus.request))
     start = _starts(index, focus, rarity)
     reached = _pushed(index, start) if start else {}
     made = {path for path in index.files if is_in_made_folder(path)} - {*focus.paths}
@@ -85,30 +67,24 @@ def rank(index: CodeIndex, focus: Focus) -> Ranking:
     return Ranking(worth, rarity)
 
 
-def request_stems(request: str) -> list[str]:
-    """The stems of a request that can tell one file from another, in order."""
-    found = (part for word in _WORD.findall(request) for part in stems(word))
-    return list(dict.fromkeys(each for each in found if each not in _COMMON))
-
-
 def symbol_worth(symbol: Symbol, rarity: Mapping[str, float]) -> float:
     """How much a definition's own name and signature share with the request; its last name counts most."""
     own = frozenset(stems(last_part(symbol.name)))
     around = frozenset(
-        part for word in _WORD.findall(f"{symbol.name} {symbol.signature}") for part in stems(word)
+        part for word in WORD.findall(f"{symbol.name} {symbol.signature}") for part in stems(word)
     )
     weight = sum(rarity[each] for each in own if each in rarity) / (1 + 0.15 * len(own))
     return round(weight + 0.35 * sum(rarity[each] for each in around - own if each in rarity), 9)
 
 
-def _rarity(index: CodeIndex, wanted: Iterable[str]) -> dict[str, float]:
+def _rarity(index: CodeIndex, sought: Mapping[str, float]) -> dict[str, float]:
     """How much each stem says: the fewer files have it, the more. One that none has says nothing."""
     total = len(index.files)
     rarity: dict[str, float] = {}
-    for each in wanted:
+    for each, counts in sought.items():
         count = sum(each in facts.terms or each in path_terms(path) for path, facts in index.files.items())
         if count:
-            rarity[each] = math.log(1 + total / count)
+            rarity[each] = counts * math.log(1 + total / count)
     return rarity
 
 
@@ -127,7 +103,8 @@ def _starts(index: CodeIndex, focus: Focus, rarity: Mapping[str, float]) -> dict
                 score += 2 * weight
         if score:
             long = 1 + 0.3 * math.log1p(len(facts.terms) / 200)
-            found[path] = score**1.5 / long * (_TEST if is_test(path) else 1.0 if facts.symbols else _DATA)
+            kind = _TEST if is_test(path) or is_aside(path) else 1.0 if facts.symbols else _DATA
+            found[path] = score**1.5 / long * kind
     best = sorted(found, key=lambda path: (-found[path], path))[:_STARTS]
     weights = {path: found[path] for path in best}
     most = max(weights.values(), default=1.0)

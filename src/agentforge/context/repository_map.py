@@ -18,8 +18,8 @@ _NAME = 40
 _FOLDERS = 6
 
 
-def repo_map(index: CodeIndex, focus: Focus, budget: int) -> str:
-    """What is where, in at most `budget` tokens."""
+def repo_map(index: CodeIndex, focus: Focus, budget: int, pointed: Sequence[str] = ()) -> str:
+    """What is where, in at most `budget` tokens. `pointed`: `path::name` of what comes first."""
     ranking = rank(index, focus)
     order = ranking.best()
     whole = _whole(order)
@@ -27,7 +27,7 @@ def repo_map(index: CodeIndex, focus: Focus, budget: int) -> str:
     if room < 0:
         return ""
     shown: dict[str, list[tuple[int, str]]] = {}
-    for path, line in _additions(index, ranking, order, focus):
+    for path, line in _additions(index, ranking, order, focus, pointed):
         room -= _cost(path if line is None else line[1])
         if room < 0:
             break
@@ -46,21 +46,30 @@ def _drawn(path: str, lines: Sequence[tuple[int, str]]) -> str:
 
 
 def _additions(
-    index: CodeIndex, ranking: Ranking, order: Sequence[str], focus: Focus
+    index: CodeIndex, ranking: Ranking, order: Sequence[str], focus: Focus, pointed: Sequence[str]
 ) -> Iterator[tuple[str, tuple[int, str] | None]]:
     """File by file and line by line, what the next bit of room is for. None: the file itself."""
-    given: dict[str, int] = {}
+    given: dict[str, set[tuple[int, str]]] = {}
+    for path, name in ((path, name) for path, _, name in (each.partition("::") for each in pointed)):
+        symbol = next((each for each in index.files[path].symbols if each.name == name), None)
+        if path not in given:
+            given[path] = set()
+            yield path, None
+        if symbol is not None and (line := _placed(symbol)) not in given[path]:
+            given[path].add(line)
+            yield path, line
     ordered: dict[str, list[tuple[int, str]]] = {}
     for files, most in (*_ROUNDS, (len(order), 0), (24, 40)):
         for path in order[:files]:
             if path not in given:
-                given[path] = 0
+                given[path] = set()
                 yield path, None
             if path not in ordered and most:
                 ordered[path] = _lines(path, index.files[path].symbols, ranking, focus)
-            for line in ordered.get(path, ())[given[path] : most]:
-                given[path] += 1
-                yield path, line
+            for line in ordered.get(path, ()):
+                if len(given[path]) < most and line not in given[path]:
+                    given[path].add(line)
+                    yield path, line
 
 
 def _lines(path: str, symbols: Sequence[Symbol], ranking: Ranking, focus: Focus) -> list[tuple[int, str]]:
@@ -77,7 +86,11 @@ def _lines(path: str, symbols: Sequence[Symbol], ranking: Ranking, focus: Focus)
             each.start,
         ),
     )
-    return [(symbol.start, f"  {_line(symbol)}") for symbol in best]
+    return [_placed(symbol) for symbol in best]
+
+
+def _placed(symbol: Symbol) -> tuple[int, str]:
+    return symbol.start, f"  {_line(symbol)}"
 
 
 def _line(symbol: Symbol) -> str:

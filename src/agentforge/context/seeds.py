@@ -6,14 +6,16 @@ will be edited and the tests nearest to it. Callers and callees come as signatur
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from agentforge.context.candidates import Place, Text, is_around, picked, pointed_at
 from agentforge.context.code_index import CodeIndex, is_test, last_part, path_terms, tests_of
 from agentforge.context.excerpts import by_worth, densest
-from agentforge.context.named import TreeFacts
-from agentforge.context.ranking import Focus, Ranking, rank, request_stems, symbol_worth
+from agentforge.context.named import TreeFacts, is_outcome
+from agentforge.context.ranking import Focus, Ranking, rank, symbol_worth
+from agentforge.context.request_words import request_stems
 from agentforge.languages.facts import has_facts
 from agentforge.languages.lexed import stems, without_documentation
 from agentforge.languages.names import BUILTINS, references
@@ -24,13 +26,13 @@ from agentforge.tools.base import OpenedRange
 MAX_SYMBOLS = 6
 MAX_LONG = 160
 """Lines of a definition that are shown at once; of a longer class the head, and its methods that matter."""
-ROOM = 300
+ROOM = 220
 """Lines that are shown in all."""
 HEAD, IMPORTS = 30, 50
 """Lines of a head, and of that of a file that will be edited: where its imports end must be seen."""
 PROSE = 40
-_GUESSED = 4
-_GUESSED_LINES = 90
+_GUESSED, _MAPPED, _LOOKED_AT = 4, 4, 80
+_GUESSED_LINES = 60
 _METHODS, _FEWER = 4, 2
 """Methods of a long class that is named, and of one that is not."""
 _FIELDS = 80
@@ -54,8 +56,6 @@ _FIXTURES = 2
 _FIXTURE = 40
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
-Text = Callable[[str], str | None]
-
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
@@ -64,6 +64,8 @@ class Seeds:
     places: tuple[OpenedRange, ...] = ()
     relations: str = ""
     """Signatures of callers and callees."""
+    pointed: tuple[str, ...] = ()
+    """`path::name` of what the words of the request point at, open or not; a map has them first."""
 
 
 def focus_of(request: str, facts: TreeFacts, paths: Iterable[str] = ()) -> Focus:
@@ -87,8 +89,9 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
         if has_facts(path) and path not in {known for known, _ in named}
         for symbol in _best_of(path, index, ranking, text, _GUESSED if not named else 2)
     ]
-    sure = [*named, *inside]
-    chosen = [*sure, *_guessed(index, ranking, sure)]
+    sure = [each for each in (*named, *inside) if not is_outcome(each[1].name)]
+    guessed = _guessed(index, ranking, sure, text)
+    chosen = [*sure, *guessed[: 2 if sure else _GUESSED]]
     groups = [
         *(shown.of(path, symbol, MAX_LONG) for path, symbol in named),
         *(shown.of(path, symbol, _GUESSED_LINES, _FEWER) for path, symbol in inside[:1]),
@@ -105,7 +108,8 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
     if sure:
         groups += [[each] for each in _helpers(shown, [place for group in groups for place in group])]
     places = _within(groups)
-    return Seeds(tuple(places), _relations(index, sure or chosen[:2], text, tuple(places)))
+    pointed = tuple(f"{path}::{symbol.name}" for path, symbol in guessed)
+    return Seeds(tuple(places), _relations(index, sure or chosen[:2], text, tuple(places)), pointed)
 
 
 def _within(groups: Iterable[Iterable[OpenedRange]]) -> dict[OpenedRange, None]:
@@ -134,46 +138,14 @@ def around(path: str, text: str | None, request: str) -> list[OpenedRange]:
     return [OpenedRange(path, at + 1, min(at + PROSE, len(lines)))]
 
 
-def _guessed(
-    index: CodeIndex, ranking: Ranking, sure: Sequence[tuple[str, Symbol]]
-) -> list[tuple[str, Symbol]]:
-    """The definitions that the request's words point at; fewer where places are named."""
-    files = [path for path in ranking.best()[:12] if index.files[path].symbols and not is_test(path)]
-    if not files or not ranking.rarity:
-        return []
-    top = ranking.files[files[0]] or 1.0
+def _guessed(index: CodeIndex, ranking: Ranking, sure: Sequence[Place], text: Text) -> list[Place]:
+    """The definitions that the request's words point at, the best first."""
     said = {stem for _, symbol in sure for part in symbol.name.split(".") for stem in stems(part)}
     unsaid = {each: weight for each, weight in ranking.rarity.items() if each not in said}
-    scored = []
-    for path in files:
-        share = ranking.files[path] / top
-        for symbol in index.files[path].symbols:
-            worth = symbol_worth(symbol, unsaid)
-            too_long = bool(sure) and symbol.end - symbol.start > _GUESSED_LINES
-            if worth and symbol.kind != "variable" and not too_long:
-                scored.append((round(worth * (0.3 + share), 9), path, symbol))
-    scored.sort(key=lambda each: (-each[0], each[1], each[2].start))
-    best: list[tuple[str, Symbol]] = []
-    for _, path, found in scored:
-        symbol = _with_owner(path, found, index)
-        if len(best) < (2 if sure else _GUESSED) and not _is_around(path, symbol, (*sure, *best)):
-            best.append((path, symbol))
-    return best
-
-
-def _with_owner(path: str, symbol: Symbol, index: CodeIndex) -> Symbol:
-    """A method of a short class is read with its class."""
-    owner = symbol.name.rpartition(".")[0]
-    short = (each for each in index.files[path].symbols if each.name == owner and each.kind == "class")
-    return next((each for each in short if each.end - each.start < LONG_BODY), symbol)
-
-
-def _is_around(path: str, symbol: Symbol, known: Iterable[tuple[str, Symbol]]) -> bool:
-    """Whether a definition is one of these, or holds one, or is within one."""
-    return any(
-        path == other_path and symbol.start <= other.end and other.start <= symbol.end
-        for other_path, other in known
-    )
+    found = pointed_at(index, ranking, text, unsaid)
+    if sure:
+        found = [each for each in found if each[2].end - each[2].start <= _GUESSED_LINES]
+    return picked(index, found[:_LOOKED_AT], _MAPPED, sure)
 
 
 def _best_of(path: str, index: CodeIndex, ranking: Ranking, text: Text, most: int) -> list[Symbol]:
@@ -182,7 +154,7 @@ def _best_of(path: str, index: CodeIndex, ranking: Ranking, text: Text, most: in
     every = [each for each in index.files[path].symbols if each.kind != "variable"]
     best: list[Symbol] = []
     for each in by_worth(every, lines, ranking):
-        if len(best) < most and not _is_around(path, each, ((path, known) for known in best)):
+        if len(best) < most and not is_around(path, each, ((path, known) for known in best)):
             best.append(each)
     return best
 
