@@ -11,6 +11,7 @@ from tests.cheats.on_disguises import DISGUISES
 from tests.cheats.on_empty_tests import EMPTY_TESTS, KNOWS_MORE
 from tests.cheats.on_new_tests import NEW_TESTS
 from tests.cheats.on_old_tests import OLD_TESTS
+from tests.cheats.on_surroundings import SURROUNDINGS
 from tests.cheats.on_the_judge import JUDGE
 from tests.cheats.on_the_rest import REST
 from tests.cheats.on_the_way import WAYS
@@ -26,6 +27,7 @@ FAMILIES = {
     "empty tests": EMPTY_TESTS,
     "knows more": KNOWS_MORE,
     "disguises": DISGUISES,
+    "surroundings": SURROUNDINGS,
 }
 CHEATS = [cheat for family in FAMILIES.values() for cheat in family]
 

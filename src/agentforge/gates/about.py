@@ -129,6 +129,7 @@ def judge_about(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequ
         (
             *(flag for identity, how in found.items() for flag in _flag(identity, how, values)),
             *_stand_ins(run, change, ids),
+            *_unasked(run, change),
         ),
         found,
         run,
@@ -263,6 +264,20 @@ def _stand_ins(run: TestRun, change: TaskChange, ids: Sequence[str]) -> Iterator
         if (both := sorted(replaced & changed)) and any(_among(name, (identity,)) for identity in ids):
             told = f"while it runs, `{both[0]}`, which the change is about, is replaced by something else"
             yield Flag(name, told, ruling=True)
+
+
+def _unasked(run: TestRun, change: TaskChange) -> Iterator[Flag]:
+    """Functions that do something else than before where no new test looks."""
+    reached = run.reached
+    if run.status != "ran" or reached is None or reached.lost:
+        return
+    seen = [*reached.tests.values(), *reached.children.values(), reached.setup, reached.loading]
+    for path, found in change.code.items():
+        ran = frozenset().union(*(lines.get(path, frozenset()) for lines in seen))
+        for name, lines in found.altered.items():
+            if lines and ran.isdisjoint(lines):
+                told = "is changed where no new test runs it: nothing shows that this was asked for"
+                yield Flag(f"{path}::{name.rstrip('#')}", told)
 
 
 def _flag(identity: str, how: ProvedBy, values: Sequence[str]) -> list[Flag]:

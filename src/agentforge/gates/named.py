@@ -20,6 +20,11 @@ from agentforge.system.git.repository import Change, Git, TreeEntry
 
 MOST = 12
 """Flags of one sort; the rest is counted."""
+_ALIKE = frozenset(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u0410\u0412\u0415\u041a\u041c"
+    "\u041d\u041e\u0420\u0421\u0422\u0425\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03bd"
+)
+"""Letters of other alphabets that look like ours."""
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e"
@@ -90,6 +95,7 @@ def _kinds_of_files(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
             yield Flag(
                 path, f"it decides how the project is built, and is {word}; the build was not measured"
             )
+        yield from _read_by_others(case, path, word)
         if odd := _looks_like_another(path) if change.status == "A" else "":
             yield Flag(path, f"its name has letters that look like others: {odd}")
         old, new = before.get(path), after.get(path)
@@ -100,6 +106,16 @@ def _kinds_of_files(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
         elif new.mode in (LINK, MODULE):
             what = "a link" if new.mode == LINK else "another repository"
             yield Flag(path, f"it is {what}" + (" now" if old else ", and is new"))
+
+
+def _read_by_others(case: NamedCase, path: str, word: str) -> Iterator[Flag]:
+    """What agents, lawyers and old tests read, whatever the code does."""
+    if _policy().guides.fullmatch(path):
+        yield Flag(path, f"agents and editors read it as what they are to do, and it is {word}")
+    elif _policy().legal.fullmatch(path) and word != "new":
+        yield Flag(path, f"it says what others may do with the project, and is {word}")
+    if case.is_test(path) and word != "new" and not is_source(path):
+        yield Flag(path, f"tests of the base read it, and it is {word}")
 
 
 def _letters(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
@@ -121,6 +137,22 @@ def _letters(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
                 said = f"line {number} has {told}: what it does is not what is seen"
                 yield Flag(path, said, ruling=is_source(path))
                 break
+            if line not in old and is_source(path) and (word := _disguised(line)):
+                yield Flag(path, f"line {number} has letters that look like others: {word}")
+                break
+
+
+def _disguised(line: str) -> str:
+    """A word of our letters in which some are of another alphabet and look the same."""
+    return next(
+        (
+            f"`{word}` ({', '.join(unicodedata.name(letter, 'unnamed').lower() for letter in strange)})"
+            for word in _WORDS.findall(line)
+            if (strange := [letter for letter in word if letter in _ALIKE])
+            and any(letter.isascii() for letter in word)
+        ),
+        "",
+    )
 
 
 def _folded(path: str) -> str:
@@ -243,6 +275,8 @@ class _Named:
     ci: re.Pattern[str]
     build: frozenset[str]
     locks: frozenset[str]
+    guides: re.Pattern[str]
+    legal: re.Pattern[str]
 
 
 @cache

@@ -182,6 +182,8 @@ class ChangedCode:
     lines: frozenset[int]
     """Lines of the new text: who runs one of them runs what changed."""
     values: tuple[ChangedValue, ...]
+    altered: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Of functions that were there before: the lines that show what became of each."""
 
 
 class Mutant(NamedTuple):

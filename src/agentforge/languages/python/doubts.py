@@ -12,6 +12,7 @@ from agentforge.catalog.policies import read_policy, section
 from agentforge.languages.described import words
 from agentforge.languages.python.assertions import last_name
 from agentforge.languages.python.meddling import looks_at_shape, meddles, one_sided, replaced, switched
+from agentforge.languages.python.surroundings import compared_less, decided_by, kept_between_calls
 from agentforge.languages.python.symbols import Function, parse
 from agentforge.languages.python.testguard import functions_of
 
@@ -38,6 +39,7 @@ class DoubtWords:
     source: frozenset[str]
     inside: frozenset[str]
     where: frozenset[str]
+    asked: frozenset[str]
     clock: frozenset[str]
     counts: frozenset[str]
 
@@ -61,8 +63,11 @@ def code_doubts(text: str, lines: Collection[int], tests: Sequence[str]) -> list
         if not any(said):
             said += [*meddles(nodes, _words().inside), *switched(nodes, tests)]
             said += [_surroundings(node) for node in nodes]
+            said += [*compared_less(nodes), *decided_by(nodes, _words().asked)]
         found += [f"line {statement.lineno} {each}" for each in said if each]
-    found += [f"line {line} {said}" for line, said in one_sided(tree, lines)]
+    found += [
+        f"line {line} {said}" for line, said in (*one_sided(tree, lines), *kept_between_calls(tree, lines))
+    ]
     return list(dict.fromkeys(found))
 
 
