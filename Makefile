@@ -63,8 +63,8 @@ fix: .venv/.ready ## Format, and mend what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: .venv/.ready ## Measure: a table, ratios to the run before (or BEFORE=file), and JSON beside it
-	$(BIN)/python -m bench.run
+bench: .venv/.ready ## Measure: tables, ratios to the run before (or BEFORE=file), JSON beside it; some of it: make bench PARTS="maps checks"
+	$(BIN)/python -m bench.run $(PARTS)
 
 effect: .venv/.ready ## Play requests to released libraries with a recorded reader: calls, tokens, hidden tests (make effect NAMES="...")
 	$(BIN)/python -m bench.effect.run $(NAMES)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-TIMES = ("ms", "s")
+TIMES = ("us", "ms", "s")
 _GAP = "  "
 
 
@@ -72,6 +72,14 @@ def read_rows(path: Path) -> dict[tuple[str, str, str], Row]:
         )
         for row in rows
     }
+
+
+def by_table(rows: Mapping[tuple[str, str, str], Row]) -> dict[str, list[Row]]:
+    """The same rows, as they were measured."""
+    tables: dict[str, list[Row]] = {}
+    for (title, _, _), row in rows.items():
+        tables.setdefault(title, []).append(row)
+    return tables
 
 
 def against(

@@ -2,8 +2,11 @@
 
 import os
 import platform
+import sys
 import tempfile
-from collections.abc import Iterator
+import time
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from agentforge import __version__
@@ -16,7 +19,7 @@ from bench.maps import measure_maps
 from bench.model import Work
 from bench.money import measure_money
 from bench.replay import Replay, measure_replay
-from bench.report import Row, against, read_rows, table, write_json
+from bench.report import Row, against, by_table, read_rows, table, write_json
 from bench.reports import measure_reports
 from bench.scene import long_task
 from bench.steps import POINTS, Alone, Window, measure_engine, measure_steps
@@ -42,72 +45,109 @@ full context, `edit` writes one small file. `ours` is a step without git: our co
 it depends least on what else the machine does. Between the points steps are recorded, not performed.
 Goals: the engine alone at most {STEP_MS:.0f} ms, a full step of ours {FULL_STEP_MS:.0f}; flat and bytes within {FLAT} of step {POINTS[0]}; a context of at most {CONTEXT_CAP:,} tokens.
 Walls are measured around a program that does nothing, by turns; the goal is at most {WALL_MS:.0f} ms added. Searches and the patch stand
-beside the bare programs, on the same files, as far as those are installed{{}}.
+beside the bare programs, on the same files, as far as those are installed.
 A verdict is red and green of one small honest change, without walls, on a base whose suite is kept: at most {WHOLE_RUNS} whole runs.
 `against the run before`: the last result on this machine, or the file that BEFORE names; at most {SLOWER} of what it was.
 Speed is only shown: a FAIL in this table fails nothing."""
 
 
-def main() -> None:
-    """Measures, prints, writes."""
-    with tempfile.TemporaryDirectory(prefix="agentforge-bench-") as name:
-        place = Path(name)
-        with long_task(place) as scene:
-            windows = list(measure_steps(scene, place))
-            task = scene.journal.files.root
-        with long_task(place / "alone") as scene:
-            alone = list(measure_engine(scene, place))
-        replay = measure_replay(task)
-        reports = list(measure_reports(place, task))
-        commands = measure_commands(place, place / "repository", place / "home")
-        walls, searches, patch = measure_walls(place), measure_search(place), measure_patch(place)
-        temporal = measure_temporal(place / "temporal")
-        verdicts = list(measure_verdicts(place / "verdicts"))
-        maps = list(measure_maps(place / "maps"))
-        checks = list(measure_checks(place / "checks"))
-        log = list(measure_log(place))
-        dashboard = list(measure_dashboard(place / "dashboard"))
-    tables = {
-        "the engine alone": list(_alone(alone)),
-        "time per step": list(_time(windows)),
-        "size per step": list(_size(windows)),
-        "reading back": list(_replay(replay)),
-        "looking back": reports,
-        "at the prompt": list(_commands(commands)),
-        "dollars of the same work": list(measure_money()),
-        "walls around a command": list(_walls(walls)),
-        "search in 20,000 files": list(_searches(searches)),
-        "patch": list(_beside(patch)),
-        "on a Temporal server": temporal,
-        "a verdict": verdicts,
-        "a ranked map": maps,
-        "checks on a large tree": checks,
-        "the log of effects": log,
-        "the dashboard": dashboard,
-        "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
-        "a model call": [
-            Row(each.name, "against the bare client", each.times, "x", each.goal)
-            for each in measure_wrappers()
-        ],
-    }
-    load = round(os.getloadavg()[0], 2)
+Tables = dict[str, list[Row]]
+
+
+def main() -> int:
+    """Measures what is asked for, else everything; each part is shown when it is done. One that breaks is named,
+    and the others go on.
+    """
+    asked = sys.argv[1:] or list(PARTS)
+    if unknown := [name for name in asked if name not in PARTS]:
+        print(f"There is no part {unknown[0]!r}; there are {', '.join(PARTS)}.")
+        return 2
+    earlier = read_rows(Path(os.environ.get("BEFORE") or RESULT))
     about = {
         "version": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),
         "cores": os.cpu_count(),
-        "load": load,
+        "load": round(os.getloadavg()[0], 2),
     }
-    earlier = read_rows(Path(os.environ.get("BEFORE") or RESULT))
-    write_json(RESULT, tables, about)
-    print(
-        f"AgentForge {__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, load {load}\n"
-    )
-    print("\n\n".join(table(title, rows) for title, rows in tables.items()))
+    print(f"AgentForge {__version__}, Python {about['python']}, {about['cores']} cores, load {about['load']}")
+    tables, broken = _measured(asked)
+    write_json(RESULT, {**by_table(read_rows(RESULT)), **tables}, about)
     if changes := list(against(earlier, tables, SLOWER)):
         print("\n" + table("against the run before", changes))
-    missing = "" if any(each.bare == "ripgrep" for each in searches) else " (ripgrep is not)"
-    print(f"\n{NOTES.format(missing)}\n\nAlso as JSON: {os.path.relpath(RESULT)}")
+    print(f"\n{NOTES}\n\nAlso as JSON: {os.path.relpath(RESULT)}")
+    if broken:
+        print(f"Not measured: {', '.join(broken)}.")
+    return 1 if broken else 0
+
+
+def _measured(asked: list[str]) -> tuple[Tables, list[str]]:
+    tables: Tables = {}
+    broken = []
+    for name in asked:
+        started = time.monotonic()
+        try:
+            with tempfile.TemporaryDirectory(prefix="agentforge-bench-") as place:
+                found = PARTS[name](Path(place))
+        except Exception:  # noqa: BLE001 - whatever it is, the other parts can be measured
+            traceback.print_exc()
+            broken.append(name)
+            continue
+        tables |= found
+        for title, rows in found.items():
+            print("\n" + table(title, rows))
+        print(f"({name}: {time.monotonic() - started:.0f} s)", flush=True)
+    return tables, broken
+
+
+def _engine(place: Path) -> Tables:
+    with long_task(place) as scene:
+        return {"the engine alone": list(_alone(list(measure_engine(scene, place))))}
+
+
+def _steps(place: Path) -> Tables:
+    """A long task, and what looks back at it."""
+    with long_task(place) as scene:
+        windows = list(measure_steps(scene, place))
+        task = scene.journal.files.root
+    return {
+        "time per step": list(_time(windows)),
+        "size per step": list(_size(windows)),
+        "reading back": list(_replay(measure_replay(task))),
+        "looking back": list(measure_reports(place, task)),
+        "at the prompt": list(_commands(measure_commands(place, place / "repository", place / "home"))),
+    }
+
+
+def _imports(_: Path) -> Tables:
+    rows = [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()]
+    return {"loading a provider": rows}
+
+
+def _wrappers(_: Path) -> Tables:
+    rows = [
+        Row(each.name, "against the bare client", each.times, "x", each.goal) for each in measure_wrappers()
+    ]
+    return {"a model call": rows}
+
+
+PARTS: dict[str, Callable[[Path], Tables]] = {
+    "engine": _engine,
+    "steps": _steps,
+    "money": lambda _: {"dollars of the same work": list(measure_money())},
+    "walls": lambda place: {"walls around a command": list(_walls(measure_walls(place)))},
+    "search": lambda place: {"search in 20,000 files": list(_searches(measure_search(place)))},
+    "patch": lambda place: {"patch": list(_beside(measure_patch(place)))},
+    "temporal": lambda place: {"on a Temporal server": measure_temporal(place)},
+    "verdicts": lambda place: {"a verdict": list(measure_verdicts(place))},
+    "maps": lambda place: {"a ranked map": list(measure_maps(place))},
+    "checks": lambda place: {"checks on a large tree": list(measure_checks(place))},
+    "log": lambda place: {"the log of effects": list(measure_log(place))},
+    "dashboard": lambda place: {"the dashboard": list(measure_dashboard(place))},
+    "imports": _imports,
+    "wrappers": _wrappers,
+}
+"""Each part by its name: what it measures, in a directory of its own."""
 
 
 def _name(window: Window) -> str:
@@ -181,4 +221,4 @@ def _beside(found: Compared) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
