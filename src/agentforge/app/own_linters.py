@@ -79,7 +79,7 @@ def _one(
     walls: Sandbox, project: Project, top: Path, listed: Sequence[str], wanted: frozenset[str]
 ) -> LinterResult:
     mine = sorted(project.own(path) for path in wanted if is_in(path, project.root))
-    env = checkout_environment(project.language, project.place(top))
+    env = checkout_environment(project.language, project.place(top), project.plan)
     if env is None:
         names = ", ".join(project.plan.linters)
         return LinterResult(project.name, "not_available", f"nothing that runs {names} is installed here")

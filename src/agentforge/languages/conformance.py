@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from agentforge.languages.compiled.kit import KitProjects
 from agentforge.languages.described import Read
 from agentforge.languages.node.boundaries import closed_ways
 from agentforge.languages.port import Language
@@ -26,7 +27,8 @@ from agentforge.languages.readings import (
 from agentforge.languages.script_imports import SCRIPTS, read_script, resolve_script
 from agentforge.languages.security import secret_lines
 from agentforge.languages.table import CHECK_READERS, is_other_code, is_source
-from agentforge.languages.values import Environment
+from agentforge.languages.toolchains import find_toolchains
+from agentforge.languages.values import Environment, Plan
 from agentforge.system.secrets.redact import redact
 
 FORMAT = 5
@@ -119,10 +121,15 @@ def lints_in_place(language: Language) -> bool:
     return language.name in CHECK_READERS
 
 
-def checkout_environment(language: Language, place: Path) -> Environment | None:
+def checkout_environment(language: Language, place: Path, plan: Plan) -> Environment | None:
     """The environment that a person has for a project in a checkout: its own packages, else the programs on
-    the path. None if there is no program at all.
+    the path, or the toolchain wherever they keep it. None if there is no program at all.
     """
+    if isinstance(language.projects, KitProjects):
+        chains = find_toolchains(plan.toolchains, os.environ, Path.home())
+        usual = Path("/usr")
+        whole = Environment(usual, usual, place, (), (), "", "", usual, toolchains=chains)
+        return None if language.projects.missing(plan) else whole
     if lints_in_place(language):
         own = place / ".venv" / "bin"
         found = own / "python" if own.is_dir() else _on_path("ruff") or _on_path("python3")

@@ -199,6 +199,16 @@ def _is_test(path: str) -> bool:
     return path.endswith("_test.go")
 
 
+_TAGGED = re.compile(r"^//go:build[^\n]*\b(integration|e2e|acceptance)\b", re.MULTILINE)
+
+
+def _behind_tags(read: Read, paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Tests that are built only where somebody asks for them by a tag."""
+    files = [path for path in paths if path.endswith("_test.go")]
+    tags = {found[1] for path in files if (found := _TAGGED.search(decode(read(path))[:2000]))}
+    return tuple((f"{tag} tests", f"not run: they are behind the build tag `{tag}`") for tag in sorted(tags))
+
+
 KIT = Kit(
     name="Go",
     suffixes=(".go",),
@@ -241,4 +251,5 @@ KIT = Kit(
         OwnChecker("go vet", ("go", "vet", "./..."), _vet),
     ),
     not_run=(("benchmarks", "they are no tests"),),
+    marked=_behind_tags,
 )

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -75,6 +76,8 @@ class Kit:
     read: Callable[[], Mapping[str, Path]] = dict
     """What set-up may read beside the toolchain, by the names that its commands have for it."""
     not_run: tuple[tuple[str, str], ...] = ()
+    marked: Callable[[Read, Sequence[str]], tuple[tuple[str, str], ...]] = lambda *_: ()
+    """What a project marks as tests of another kind, which nothing here runs; each with the reason."""
     stub: Stub | None = None
     """What stands in for the names that new tests lack."""
     warm: str = ""
@@ -129,7 +132,7 @@ class KitProjects(PlainProjects):
             (f"{next((path for path in paths if path in kit.markers), kit.name)} is there",),
             tuple(locks),
             toolchains=needs_of(paths, read),
-            not_run=kit.not_run,
+            not_run=(*kit.not_run, *kit.marked(read, paths)),
         )
 
     def build(  # noqa: PLR0913 - the port
@@ -286,7 +289,10 @@ class KitRuns(PlainRuns):
         wanted = {path for path in paths if (tree / path).is_file() and path.endswith(self._kit.suffixes)}
         if not wanted:
             return CheckRun("ran")
-        with in_a_copy(tree, env.path.parent, self._bench(sandbox, env, 300)) as bench:
+        with (
+            tempfile.TemporaryDirectory(prefix="agentforge-lint-") as scratch,
+            in_a_copy(tree, Path(scratch), self._bench(sandbox, env, 300)) as bench,
+        ):
             rows, missing = [], {}
             for checker in checkers:
                 files = [word for word in checker.argv if word != "{files}"]
@@ -295,7 +301,8 @@ class KitRuns(PlainRuns):
                 if done.timed_out:
                     missing[checker.name] = f"{checker.name} did not end in time"
                 said = (done.out + b"\n" + done.err).decode("utf-8", "replace")
-                rows += [row for row in checker.read(bench, said) if row[0] in wanted]
+                # What is compiled twice, for itself and for its tests, is found twice.
+                rows += [row for row in dict.fromkeys(checker.read(bench, said)) if row[0] in wanted]
         found = CheckRun.of(rows)
         return CheckRun("ran", "", found.findings, found.samples, missing)
 

@@ -2,6 +2,7 @@
 
 import os
 import posixpath
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from agentforge.languages.node.checkers import linters_of, types_of
 from agentforge.languages.node.manifest import (
     PACKAGE,
     Manager,
+    Package,
     manager_of,
     other_runner,
     package_at,
@@ -38,6 +40,7 @@ from agentforge.sandbox.network.destinations import Destination
 from agentforge.system.programs import find_program
 
 LOCKS = words("package-lock.json npm-shrinkwrap.json pnpm-lock.yaml yarn.lock bun.lock")
+_OTHER_KIND = re.compile(r"(?:tests?[:-])?(?:integration|e2e|acceptance|system|it)(?:[:-]tests?)?")
 _DECIDES = LOCKS | words("package.json .npmrc .yarnrc .yarnrc.yml pnpm-workspace.yaml .nvmrc .node-version")
 
 
@@ -103,7 +106,7 @@ class NodeProjects(PlainProjects):
             lock_files=tuple(sorted(path for path in paths if _decides(path))),
             type_checkers=checkers,
             toolchains=needs_of(paths, read),
-            not_run=_not_run(unknown, has_suite=bool(suites)),
+            not_run=(*_not_run(unknown, has_suite=bool(suites)), *_other_kinds(packages)),
         )
         return _corrected(plan, settings or {}, manager)
 
@@ -235,6 +238,14 @@ def _not_run(unknown: str, *, has_suite: bool) -> tuple[tuple[str, str], ...]:
         return ((f"tests of {unknown}", "not run: no judge of ours knows it"),) if unknown else ()
     what = f"runs its tests with {unknown}" if unknown else "does not say how its tests are run"
     return (("tests", f"The project {what}; node:test, vitest, jest and mocha are known."),)
+
+
+def _other_kinds(packages: Sequence[Package]) -> tuple[tuple[str, str], ...]:
+    """Tests that the project keeps apart from its own by a script, and that nothing here runs."""
+    names = dict.fromkeys(
+        name for package in packages for name in package.mapping("scripts") if _OTHER_KIND.fullmatch(name)
+    )
+    return tuple((f"tests of the script `{name}`", "not run: only those of `test` are") for name in names)
 
 
 def _corrected(plan: Plan, settings: Mapping[str, object], manager: Manager) -> Plan:
