@@ -6,7 +6,7 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.gates.about import change_between
-from agentforge.gates.emptied import EmptiedChange, empty_change, with_values
+from agentforge.gates.emptied import BASE_WAS_WRONG, EmptiedChange, empty_change, with_values
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
 from tests.rows import every
 
@@ -91,7 +91,7 @@ def test_only_a_test_that_looks_at_something_notices_that_nothing_is_done(
 
 
 def test_what_must_not_happen_any_more_is_proved_by_the_base(site: Site) -> None:
-    assert asked(site, QUIET, {"test_quiet": FAILED}) == EmptiedChange()
+    assert asked(site, QUIET, {"test_quiet": FAILED}) == EmptiedChange(why=BASE_WAS_WRONG)
     assert isinstance(site.runner, OneRunEach)
     assert site.runner.asked == [], "the old function was the wrong one, and the test noticed it"
 
@@ -118,6 +118,7 @@ def test_what_could_not_be_run_is_not_measured_and_ruled_on(site: Site) -> None:
     assert found.to_json()["emptied"] == {
         "asked": ["tests/test_shop.py::test_unchanged"],
         "passing": [],
+        "runs": 1,
         "not_measured": dict(found.unmeasured),
     }
 

@@ -14,6 +14,7 @@ from agentforge.gates.examined import examined_lines
 from agentforge.gates.finals import not_run_lines, unread_lines
 from agentforge.gates.flags import flags_of, with_rulings
 from agentforge.gates.mutation import mutation_lines
+from agentforge.gates.plan import runs_of
 from agentforge.gates.red import declared_tests, names_test
 from agentforge.gates.unproved import unproved_lines
 from agentforge.sandbox.worktree import Pointed
@@ -66,6 +67,7 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "not_proved_by_test": [*unproved_lines(records.get("red", {}))],
         "examined": [*examined_lines(records.get("examined"))],
         "mutants": [*mutation_lines(records.get("green", {}).get("mutants"))],
+        "plan": [row.to_json() for row in runs_of(records.get("red", {}), records.get("green", {}))],
         "superseded": records.get("green", {}).get("superseded", []),
         "review": _review(documents),
         "panels": _panels(world, state),
@@ -130,6 +132,8 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
             "superseded",
             "about",
             "mutants",
+            "emptied",
+            "counterproof",
             "not_run",
             "kind",
             "not_checked",

@@ -11,6 +11,7 @@ from agentforge.app.starting import exclude_run_state
 from agentforge.catalog.check import examples
 from agentforge.context.conventions import MAX_CHARS, convention_files
 from agentforge.core.errors import PolicyError, UsageError
+from agentforge.gates.plan import PLAN
 from agentforge.languages.described import decode
 from agentforge.languages.generic.suggested import SuggestedTests, suggest
 from agentforge.languages.repository import Project, find_projects, is_unknown, joined_plan
@@ -164,6 +165,7 @@ def _facts(projects: Sequence[Project], plan: Plan) -> Facts:
         ("tests", [spell_command(plan.tests)]),
         ("test paths", list(plan.test_paths)),
         *([("not checked", [f"{name}: {brief(why)}" for name, why in plan.not_run])] if plan.not_run else []),
+        ("runs", [*PLAN]),
         ("import roots", [root or "." for root in plan.import_roots]),
         ("lint", list(plan.linters) or ["not configured"]),
         ("types", list(plan.type_checkers) or ["not configured"]),

@@ -25,6 +25,9 @@ from agentforge.languages.values import ChangedCode
 _BY_RESULT = ("AssertionError", "Failed: DID NOT")
 """How the reason begins of a test that met a wrong result."""
 
+BASE_WAS_WRONG = "each new test failed on the base by a wrong result, and only functions of the base changed"
+NOTHING_TO_EMPTY = "no function of the change can be emptied"
+
 Code = Mapping[str, ChangedCode]
 
 
@@ -43,6 +46,10 @@ class EmptiedChange:
     """Tests that could not be run so, each with the reason."""
     loading: tuple[str, ...] = ()
     """Those of the passing ones that notice if functions do nothing while code is loaded, too."""
+    runs: int = 0
+    """How many runs that took."""
+    why: str = ""
+    """Why there was none."""
 
     @property
     def proves_nothing(self) -> bool:
@@ -76,7 +83,8 @@ class EmptiedChange:
     def to_json(self) -> dict[str, Json]:
         """What goes on record."""
         not_measured: dict[str, Json] = {"not_measured": {**self.unmeasured}} if self.unmeasured else {}
-        return {"emptied": {"asked": [*self.asked], "passing": [*self.passing], **not_measured}}
+        told: dict[str, Json] = {"runs": self.runs, **({"why": self.why} if self.why else {}), **not_measured}
+        return {"emptied": {"asked": [*self.asked], "passing": [*self.passing], **told}}
 
 
 def empty_change(
@@ -86,6 +94,8 @@ def empty_change(
     runs are no evidence of anything else, so they are not among the runner's.
     """
     asked = [identity for identity in ids if _is_open(runner, code, trees, red.get(identity))]
+    if ids and not asked:
+        return EmptiedChange(why=BASE_WAS_WRONG)
     found = _ask(runner, code, trees[1], asked)
     nameless = [identity for identity in found.passing if _lacked_a_name(runner, red.get(identity))]
     return replace(found, nameless=tuple(nameless))
@@ -102,18 +112,21 @@ def with_values(
         return found
     again = _ask(runner, code, tree, _naming_values(runner, code, tree, found.passing), always=True)
     noticing = [each for each in again.asked if each not in (*again.passing, *again.unmeasured)]
-    return replace(found, loading=tuple(noticing))
+    return replace(found, loading=tuple(noticing), runs=found.runs + again.runs)
 
 
 def _ask(
     runner: PristineRunner, code: Code, tree: str, ids: Sequence[str], *, always: bool = False
 ) -> EmptiedChange:
     """Which of these tests pass with either answer; those that pass with the first are asked again."""
-    passing, unmeasured = [*ids], dict[str, str]()
+    passing, unmeasured, runs = [*ids], dict[str, str](), 0
     for answer in (False, True):
-        emptied_tree = _emptied_tree(runner, code, tree, answer=answer, always=always) if passing else None
+        if not passing:
+            break
+        emptied_tree = _emptied_tree(runner, code, tree, answer=answer, always=always)
         if emptied_tree is None:
-            return EmptiedChange() if passing else EmptiedChange(tuple(ids), unmeasured=unmeasured)
+            return EmptiedChange(why=NOTHING_TO_EMPTY)
+        runs += 1
         run = replace(runner, runs=[]).run(emptied_tree, passing)
         results = {each: result_of(run, each) for each in passing}
         unmeasured |= {
@@ -124,7 +137,7 @@ def _ask(
         passing = [
             each for each, result in results.items() if result.outcome in GOOD and each not in unmeasured
         ]
-    return EmptiedChange(tuple(ids), tuple(passing), unmeasured=unmeasured)
+    return EmptiedChange(tuple(ids), tuple(passing), unmeasured=unmeasured, runs=runs)
 
 
 def _naming_values(runner: PristineRunner, code: Code, tree: str, ids: Sequence[str]) -> tuple[str, ...]:

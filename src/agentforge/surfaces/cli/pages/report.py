@@ -69,6 +69,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "branches_kept": [*state.branches_kept],
         "changed": _changed(report),
         "proved_as": report.evidence.get("proved_as"),
+        "plan": report.evidence.get("plan"),
         "assumptions": report.evidence.get("assumptions"),
         "requirements": report.evidence.get("requirements"),
         "superseded": report.evidence.get("superseded"),
@@ -340,6 +341,7 @@ def _proof(report: TaskReport) -> str:
         f"not proved by a test: {brief(str(line))}" for line in evidence.get("not_proved_by_test") or []
     ]
     lines += [brief(str(line)) for line in evidence.get("mutants") or []]
+    lines += [brief(line, 400) for line in _runs(evidence)]
     lines += [brief(str(line), 200) for line in evidence.get("examined") or []]
     lines += [
         f"old test dropped: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
@@ -392,6 +394,14 @@ def _kind(evidence: dict[str, Any]) -> list[str]:
         else ""
     )
     return [f"proved as {brief(str(found['proved_as']), 300)}{why}"]
+
+
+def _runs(evidence: dict[str, Any]) -> list[str]:
+    """Which runs the verdicts rest on, and which of the plan were left out and why."""
+    rows = evidence.get("plan") or []
+    made = ", ".join(f"{row['name']} {row['made']}x" for row in rows if row["made"])
+    left = [f"not run: {row['name']} ({row['why']})" for row in rows if row["why"]]
+    return [f"runs: {made}", *left] if made else []
 
 
 def _named(evidence: dict[str, Any]) -> list[str]:

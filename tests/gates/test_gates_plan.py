@@ -1,0 +1,55 @@
+"""The plan of runs is read from the records: how many of each kind, and why one was left out."""
+
+from agentforge.core.reply import Json
+from agentforge.gates.plan import runs_of
+
+NEW = ["tests/test_net.py::test_new"]
+
+
+def ran(tree: str, *ids: str) -> dict[str, Json]:
+    return {"tree": tree, "ids": [*ids], "status": "ran"}
+
+
+def counted(red: dict[str, Json], green: dict[str, Json]) -> dict[str, int | str]:
+    return {row.name: row.why or row.made for row in runs_of(red, green)}
+
+
+def test_each_run_is_counted_as_what_it_was_and_what_was_left_out_says_why() -> None:
+    red: dict[str, Json] = {
+        "tests": dict.fromkeys(NEW),
+        "runs": [ran("red"), ran("red", *NEW), ran("red", *NEW)],
+    }
+    green: dict[str, Json] = {
+        "tree": "change",
+        "old_tests_tree": "old",
+        "runs": [
+            ran("change"),
+            ran("old"),
+            ran("change", *NEW),
+            ran("base", "old::test"),
+            ran("change", "old::test"),
+        ],
+        "counterproof": {"outcomes": {NEW[0]: "failed"}},
+        "emptied": {"asked": [], "runs": 0, "why": "only old functions changed"},
+    }
+    assert counted(red, green) == {
+        "the base with the new tests, whole suite": 1,
+        "the new tests on the base": 2,
+        "the change, whole suite": 1,
+        "the base's own tests on the change": 1,
+        "the new tests on the change": 1,
+        "counterproof": 1,
+        "the change emptied": "only old functions changed",
+        "tests in dispute": 2,
+    }
+
+
+def test_where_no_test_is_new_that_is_the_reason() -> None:
+    green: dict[str, Json] = {"tree": "change", "old_tests_tree": "change", "runs": [ran("change")]}
+    found = counted({}, green)
+    assert found["the change, whole suite"] == 1
+    assert found["the base's own tests on the change"] == "no file that tests load differs"
+    assert {found["counterproof"], found["the change emptied"], found["the new tests on the base"]} == {
+        "no test is new"
+    }
+    assert runs_of({}, {}) == [], "where no verdict was given, nothing is said"
