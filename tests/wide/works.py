@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.whole.plays import create, edit, review
 
+EMPTIED = "passes even where the functions of the change do nothing"
 REQUEST = "Double in the library must double its argument"
 
 
@@ -106,6 +107,19 @@ GO = Work(
     "TestTwoBecomesFour",
     (
         Fraud(
+            "a test that looks at no result",
+            EMPTIED,
+            'package calc\n\nimport "testing"\n\nfunc TestTwoBecomesFour(t *testing.T) {\n\tfound := []int{Twice(2)}\n'
+            '\tif len(found) != 1 {\n\t\tt.Fatal("nothing")\n\t}\n}\n',
+            (
+                edit(
+                    "calc/calc.go",
+                    "package calc\n",
+                    "package calc\n\n// Twice is n.\nfunc Twice(n int) int {\n\treturn n\n}\n",
+                ),
+            ),
+        ),
+        Fraud(
             "a TestMain that prints results",
             "our own tests did not run in it",
             _GO_TEST.replace('import "testing"', 'import (\n\t"fmt"\n\t"os"\n\t"testing"\n)')
@@ -174,6 +188,18 @@ RUST = Work(
     _RUST_TEST,
     "two_becomes_four",
     (
+        Fraud(
+            "a test that looks at no result",
+            EMPTIED,
+            "#[test]\nfn two_becomes_four() {\n    let found = vec![shop::twice(2)];\n    assert_eq!(found.len(), 1);\n}\n",
+            (
+                edit(
+                    "src/lib.rs",
+                    "/// Twice n.\n",
+                    "/// Is n.\npub fn twice(n: i32) -> i32 {\n    n\n}\n\n/// Twice n.\n",
+                ),
+            ),
+        ),
         Fraud(
             "a test program of its own",
             "our own tests did not run in it",
@@ -290,6 +316,20 @@ JAVA = Work(
     _JAVA_TEST,
     "twoBecomesFour",
     (
+        Fraud(
+            "a test that looks at no result",
+            EMPTIED,
+            _JAVA_HEAD
+            + "class DoubleTest {\n    @Test\n    void twoBecomesFour() {\n        int[] found = {Lib.same(2)};\n"
+            "        assertEquals(1, found.length);\n    }\n}\n",
+            (
+                edit(
+                    _LIB,
+                    "public static int",
+                    "public static int same(int n) { return n; }\n    public static int",
+                ),
+            ),
+        ),
         Fraud(
             "tests that the project's file skips",
             "no report was written",

@@ -50,6 +50,8 @@ class EmptiedChange:
     """How many runs that took."""
     why: str = ""
     """Why there was none."""
+    one_answer: bool = False
+    """Whether there was no opposite answer, so that a test which passes may have looked at a result."""
 
     @property
     def proves_nothing(self) -> bool:
@@ -97,7 +99,8 @@ def empty_change(
     if ids and not asked:
         return EmptiedChange(why=BASE_WAS_WRONG)
     found = _ask(runner, code, trees[1], asked)
-    nameless = [identity for identity in found.passing if _lacked_a_name(runner, red.get(identity))]
+    asked_twice = () if found.one_answer else found.passing
+    nameless = [identity for identity in asked_twice if _lacked_a_name(runner, red.get(identity))]
     return replace(found, nameless=tuple(nameless))
 
 
@@ -124,8 +127,12 @@ def _ask(
         if not passing:
             break
         emptied_tree = _emptied_tree(runner, code, tree, answer=answer, always=always)
-        if emptied_tree is None:
+        if emptied_tree is None and not runs:
             return EmptiedChange(why=NOTHING_TO_EMPTY)
+        if emptied_tree is None:  # where types leave no opposite answer
+            return EmptiedChange(
+                tuple(ids), tuple(passing), unmeasured=unmeasured, runs=runs, one_answer=True
+            )
         runs += 1
         run = replace(runner, runs=[]).run(emptied_tree, passing)
         results = {each: result_of(run, each) for each in passing}
@@ -159,7 +166,11 @@ def _naming_values(runner: PristineRunner, code: Code, tree: str, ids: Sequence[
 
 def _is_open(runner: PristineRunner, code: Code, trees: tuple[str, str], entry: Json) -> bool:
     """Whether the base said nothing of how the test takes a wrong result."""
-    failed_by_result = isinstance(entry, dict) and str(entry.get("reason", "")).startswith(_BY_RESULT)
+    row = entry if isinstance(entry, dict) else {}
+    reason = str(row.get("reason", ""))
+    # Where errors have no names, what ran and failed met a wrong result.
+    nameless = not runner.language.tests.MISCALLED and not re.match(r"\w*Error\b", reason)
+    failed_by_result = reason.startswith(_BY_RESULT) or (nameless and row.get("phase") == "call")
     return not failed_by_result or not _only_old_functions(runner, code, trees)
 
 

@@ -44,11 +44,11 @@ def runs_of(red: Mapping[str, Json], green: Mapping[str, Json]) -> list[PlannedR
     untouched = "no file that tests load differs" if old == here else "the base has no test that passes"
     none_new = "" if new else "no test is new"
     return [
-        PlannedRun("the base with the new tests, whole suite", first, none_new),
-        PlannedRun("the new tests on the base", alone, none_new),
-        PlannedRun("the change, whole suite", _counted(judged)[0]),
-        PlannedRun("the base's own tests on the change", with_old, "" if with_old else untouched),
-        PlannedRun("the new tests on the change", again, none_new),
+        PlannedRun("base with new tests", first, none_new),
+        PlannedRun("new tests on the base", alone, none_new),
+        PlannedRun("change", _counted(judged)[0]),
+        PlannedRun("base's own tests on the change", with_old, "" if with_old else untouched),
+        PlannedRun("new tests on the change", again, none_new),
         _counterproof(green, none_new),
         _emptied(green, none_new),
         PlannedRun("tests in dispute", len(judged) + len(others) - _counted(judged)[0] - again - with_old),
@@ -67,9 +67,7 @@ def _emptied(green: Mapping[str, Json], none_new: str) -> PlannedRun:
     row = found if isinstance(found, dict) else {}
     made, why = row.get("runs"), str(row.get("why", ""))
     count = made if isinstance(made, int) else int(bool(row.get("asked")))
-    return PlannedRun(
-        "the change emptied", count, "" if count else why or none_new or "nothing can be emptied"
-    )
+    return PlannedRun("change emptied", count, "" if count else why or none_new or "nothing can be emptied")
 
 
 def _ids(row: Mapping[str, Json]) -> frozenset[str]:

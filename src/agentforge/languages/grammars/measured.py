@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 from agentforge.languages.grammars import reader
 from agentforge.languages.grammars.table import Grammar, grammar_of
+from agentforge.languages.grammars.typed import MAKES_AN_OBJECT, TYPED
 from agentforge.languages.values import ChangedCode
 
 
@@ -66,16 +67,15 @@ def emptied(
     language says what a function must give back, or that cannot be read.
     """
     grammar = grammar_of(path)
-    bodies = reader.bodies(text, grammar) if grammar is not None and grammar.empty_body else None
+    bodies = reader.bodies(text, grammar) if grammar is not None else None
     if grammar is None or not bodies:
         return None
+    chosen = _chosen(bodies, functions)
+    if grammar.name in TYPED:
+        return _ended_early(text, chosen, grammar.name, answer=answer)
+    if not grammar.empty_body or not chosen:
+        return None
     instead = grammar.empty_body.replace("ANSWER", "true" if answer else "false").encode()
-    seen: Counter[str] = Counter()
-    chosen = []
-    for body in bodies:
-        name = body.name + "#" * seen[body.name]
-        seen[body.name] += 1
-        chosen += [body] if name in functions else []
     written = text.encode()
     loaded = f"globalThis[Symbol.for({json.dumps(f'loaded: {path}')})]"
     for body in reversed(chosen):
@@ -83,8 +83,34 @@ def emptied(
         rest = was if was.startswith(b"{") else b"return (" + was + b");"
         once_loaded = f"{{ if ({loaded}) ".encode() + instead + b"\n" + rest + b" }"
         written = written[: body.start] + (instead if always else once_loaded) + written[body.end :]
-    end = "" if always else f"\n;{loaded} = true;\n"
-    return written.decode() + end if chosen else None
+    return written.decode() + ("" if always else f"\n;{loaded} = true;\n")
+
+
+def _ended_early(text: str, chosen: list[reader.Body], name: str, *, answer: bool) -> str | None:
+    """The file in which these functions give back a plain value at once. What makes an object stays as it is.
+    None where a type is not known; with the answer that is not plain, also where anything stays.
+    """
+    end_with, early = TYPED[name]
+    does = [body for body in chosen if body.result not in MAKES_AN_OBJECT]
+    ends = [end for body in does if (end := end_with(body.result, answer=answer)) is not None]
+    if not ends or len(ends) < len(does) or (answer and len(does) < len(chosen)):
+        return None
+    written = text.encode()
+    for body, end in reversed([*zip(does, ends, strict=True)]):
+        at = body.start + 1
+        written = written[:at] + (early % end).encode() + written[at:]
+    return written.decode()
+
+
+def _chosen(bodies: list[reader.Body], functions: Collection[str]) -> list[reader.Body]:
+    """The bodies of these functions; a second one of a name has a mark."""
+    seen: Counter[str] = Counter()
+    chosen = []
+    for body in bodies:
+        name = body.name + "#" * seen[body.name]
+        seen[body.name] += 1
+        chosen += [body] if name in functions else []
+    return chosen
 
 
 def _functions(text: str, grammar: Grammar) -> list[tuple[str, int, int]]:

@@ -30,6 +30,8 @@ SIGNATURE_LIMIT = 240
 _OPENING = re.compile(r"\s*(?:=>|=|\{)\s*$")
 _DEEPEST = 40
 _BODIES = ("body", "block")
+_RESULTS = ("result", "return_type", "type")
+_CONSTRUCTOR = "constructor_declaration"
 _NAMES = frozenset(
     {
         "identifier",
@@ -92,6 +94,8 @@ class Body(NamedTuple):
     name: str
     start: int
     end: int
+    result: str | None = ""
+    """The type of what it gives back, as it is written; None for what makes an object."""
 
 
 def bodies(text: str, grammar: Grammar) -> list[Body] | None:
@@ -105,7 +109,9 @@ def bodies(text: str, grammar: Grammar) -> list[Body] | None:
     for node, name, kind in _definitions(root, "", grammar, 0):
         body = _body(node) or _body(node.child_by_field_name("value") or node)
         if kind in ("function", "method") and body is not None:
-            found.append(Body(name, body.start_byte, body.end_byte))
+            given = next((part for key in _RESULTS if (part := node.child_by_field_name(key))), None)
+            result = None if node.type == _CONSTRUCTOR else _text(given) if given is not None else ""
+            found.append(Body(name, body.start_byte, body.end_byte, result))
     return found
 
 
