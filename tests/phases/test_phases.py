@@ -524,7 +524,8 @@ def test_a_second_workflow_sets_the_documents_of_the_first_aside_and_keeps_its_d
     _finish(desk, "learn")
     first = read_state(desk.state_text).workflow_id
     desk.do(lambda tree: advance.start(tree, "Another thing"))
-    desk.do(advance.resume)
+    entered = desk.do(advance.resume)
+    assert "Learned before: Tokens in one module." in entered.shown  # what `learn` is for
     assert desk.do(advance.resume).action == "waits_for_work"
     assert f"docs/forge/archive/{first}/phases/brainstorm.md" in desk.files
     _finish(desk, "brainstorm")

@@ -9,7 +9,17 @@ from agentforge.catalog.phases import PHASES
 from agentforge.phases import advance
 from tests.phases.desk import Desk, argue, fill
 from tests.surfaces.shapes import conform
-from tests.whole.checkouts import ADDED, EDITED, FIX, PAPERS, PROJECT, Person, make_repository, review
+from tests.whole.checkouts import (
+    ADDED,
+    EDITED,
+    FIX,
+    PAPERS,
+    PROJECT,
+    Person,
+    make_repository,
+    patch,
+    review,
+)
 from tests.whole.debates import OPTIONS, argued, decided
 
 PLAN = "docs/forge/phases/plan.md"
@@ -125,6 +135,31 @@ def test_each_item_is_built_on_the_branch_of_the_one_before_and_its_proof_is_the
     assert "| by hand |" in report
     assert "test_two_becomes_six" in (person.checkout / "docs/forge/knowledge/traceability.md").read_text()
     assert person.git("rev-parse", "HEAD") == head
+
+
+@pytest.mark.slow
+def test_two_items_are_built_by_two_tasks_in_a_row_and_both_are_the_evidence(person: Person) -> None:
+    person.write(_ready_to_build())
+    person.scripted(patch(*FIX), review(), _second(), review())
+    build = ("phase", "build", "--lane", "hotfix", "--model", f"scripted:{person.script}", "--yes", "--json")
+    done = person.run(*build)
+    assert done.code == 0, done.said
+    one, two = conform("phase build", done.out)["items"]
+    assert (one["status"], two["status"]) == ("delivered", "delivered")
+    assert one["task"] != two["task"]
+    base = person.git("merge-base", one["branch"], two["branch"])
+    assert base == person.git("rev-parse", one["branch"])  # the second begins where the first one ended
+    assert person.git("diff", "--name-only", one["branch"], two["branch"]).split() == [EDITED, SECOND]
+    validated = person.run("phase", "validate", "--json")
+    assert validated.code == 0, validated.said
+    report = (person.checkout / "docs/forge/validation-report.md").read_text()
+    assert f"{ADDED}::test_two_becomes_four (failed before, passed after)" in report
+    assert f"{SECOND}::test_two_becomes_six (error before, passed after)" in report
+    assert f"| {one['task']} |" in report
+    assert f"| {two['task']} |" in report
+    again = person.run(*build)
+    assert again.code == 2, again.said  # it is built: nothing is started
+    assert len(list((person.checkout / ".agentforge/tasks").iterdir())) == 2
 
 
 def test_our_own_models_argue_and_the_gate_judges_what_they_wrote(person: Person) -> None:

@@ -5,8 +5,8 @@ is shown what is locked, what is assumed and what is to be done.
 from agentforge.catalog.phases import PhaseDefinition, PhaseId, workflow
 from agentforge.core.errors import UsageError
 from agentforge.documents import front_matter
-from agentforge.documents.items import items
-from agentforge.documents.outline import outline
+from agentforge.documents.items import items, plain
+from agentforge.documents.outline import content, named, outline, visible
 from agentforge.documents.tables import spell_table
 from agentforge.phases import knowledge
 from agentforge.phases.rules import unmet
@@ -15,6 +15,7 @@ from agentforge.phases.tree import DOCS, WorkflowTree, handoff, working_document
 
 LOADED = ("decisions.md", "constraints.md", "assumptions.md", "risks.md")
 """The registries that every phase is entered with."""
+_MOST_PATTERNS = 10
 
 
 def enter(
@@ -108,8 +109,25 @@ def entry_notes(tree: WorkflowTree, state: WorkflowState) -> list[str]:
         f"Assumed: {row.get('ID')}: {row.get('Assumption', 'Description')}"
         for row in knowledge.open_assumptions(tree)
     ]
+    found += [f"Learned before: {each}" for each in _learned_before(tree, state.workflow_id)]
     phase = workflow().phases[state.phase]
     if phase.previous is not None:
         todo = todo_of(tree.get(handoff(phase.previous, state.phase)) or "")
         found += [f"To do: {item}" for item in todo]
     return found
+
+
+def _learned_before(tree: WorkflowTree, workflow_id: str) -> list[str]:
+    """The patterns that the workflow before this one left, for whoever begins the next."""
+    path = f"{DOCS}/{workflow().phases['learn'].artifact}"
+    text = tree.get(path) or ""
+    try:
+        owner = front_matter.read(text, path).get("workflow_id")
+    except UsageError:
+        return []
+    section = named(text, "Patterns")
+    if section is None or owner in (None, workflow_id):
+        return []
+    listed = [plain(item.text) for item in items(text, section.body, section.end)]
+    lines = listed or [plain(line) for line in visible(content(text, section)).splitlines()]
+    return [line for line in lines if line][:_MOST_PATTERNS]
