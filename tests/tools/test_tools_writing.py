@@ -291,6 +291,13 @@ def test_an_edit_that_was_made_before_changes_nothing_and_says_so(bench: Workben
     assert "`new` stands there already, from line 9" in again.text
 
 
+def test_an_edit_whose_new_text_stands_elsewhere_is_not_said_to_be_made(bench: Workbench) -> None:
+    (bench.root / "b.py").write_text("def one():\n    return None\n\n\ndef two():\n    return 2\n")
+    said = call(bench, "edit_file", path="b.py", old="    return two\n", new="    return None\n")
+    assert said.wrote == ()
+    assert "if another place was meant, it is not: quote as `old` what stands there now" in said.text
+
+
 @every(
     ("path", "meant"),
     [

@@ -160,7 +160,9 @@ def _place(text: str, old: str, new: str, shown: str) -> tuple[int, str, str, st
     if old and old not in text and len(new.split()) > 1 and text.count(new) == 1:
         line = text.count("\n", 0, text.index(new)) + 1
         note = (
-            f"Nothing changed: `old` is not in `{shown}`, and `new` stands there already, from line {line}."
+            f"Nothing changed: `old` is not in `{shown}`, and `new` stands there already, from line {line}. "
+            "If that is this edit, made before, it is done; if another place was meant, it is not: quote as "
+            "`old` what stands there now."
         )
         return -1, old, new, note
     return _only_match(text, old, shown), old, new, ""
