@@ -46,7 +46,7 @@ class Sample:
     symbols: tuple[str, ...]
     request: str
     held: bool = False
-    """Whether nothing was tuned on it."""
+    """Whether it was held back while the ranking was made."""
 
 
 @dataclass(frozen=True, slots=True)
