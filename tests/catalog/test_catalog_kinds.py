@@ -12,6 +12,8 @@ NO_CODE = """\
 Fix the typo in README.md
 Rename the heading Installation in README.md to How to install
 Fix a typo in the docstring of net
+Fix the doctest of net in shop/price.py
+Correct the outdated doctest of parse
 There is a typo in the README.
 Correct the spelling in docs/guide.md
 Document the function net in shop/price.py
@@ -171,6 +173,9 @@ Add __all__ to shop/price.py
 Drop the Python 2 compatibility code
 perf: look names up only once"""
 BEHAVIOUR = """\
+Fix the failing doctest of net
+Make the doctest of net pass
+Fix the doctest of net, which fails
 net must take the discount off the price
 net takes the discount off the price; update the README
 double must double
