@@ -12,18 +12,18 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import NamedTuple
 
 from websockets.sync.client import connect
-from websockets.typing import Origin
+from websockets.typing import Origin, Subprotocol
 
 from agentforge.core.inputs import Abort, Resume
 from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import utc_now
 from agentforge.store.user.repositories import Repository, save_repository
+from agentforge.surfaces.dashboard.door import PROTOCOL
 from agentforge.surfaces.dashboard.page import static_files
 from bench.commands import make_tasks
 from bench.report import Row
@@ -42,7 +42,8 @@ class Served(NamedTuple):
     process: "subprocess.Popen[str]"
     address: str
     browser: urllib.request.OpenerDirector
-    cookie: str
+    key: str
+    """What the link that it prints has at its end."""
 
     def get(self, path: str) -> bytes:
         """What it answers."""
@@ -142,7 +143,7 @@ def _tab(server: Served, wanted: dict[str, int], over: threading.Event, heard_at
     with connect(
         f"ws://{server.address}/ws/updates",
         origin=Origin(f"http://{server.address}"),
-        additional_headers={"Cookie": server.cookie},
+        subprotocols=[Subprotocol(PROTOCOL), Subprotocol(f"key.{server.key}")],
         compression=None,
         proxy=None,
     ) as line:
@@ -166,13 +167,10 @@ def _served(repository: Path, home: Path) -> Iterator[Served]:
     try:
         assert process.stdout is not None
         link = process.stdout.readline().split()[-1]
-        jar = CookieJar()
-        browser = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar)
-        )
-        browser.open(link).close()
-        cookie = "; ".join(f"{each.name}={each.value}" for each in jar)
-        yield Served(process, link.split("/")[2], browser, cookie)
+        key = link.rpartition("=")[2]
+        browser = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        browser.addheaders = [("Authorization", f"Bearer {key}")]
+        yield Served(process, link.split("/")[2], browser, key)
     finally:
         process.terminate()
         process.communicate()
