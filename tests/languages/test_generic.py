@@ -185,6 +185,11 @@ C_FILES = {
     "lib.c": '#include "lib.h"\n\nint twice(int n) {\n    return n * 2;\n}\n',
     "tests/four.c": C_TEST,
 }
+HEADER_FILES = {
+    **C_FILES,
+    "lib.c": "",
+    "lib.h": "static int twice(int n) {\n    return n * 2;\n}\n",
+}
 SHELL_FILES = {
     "lib.sh": "twice() { echo $(($1 * 2)); }\n",
     "tests/four.sh": '. ./lib.sh\n[ "$(twice 2)" = 4 ] || exit 1\n',
@@ -199,10 +204,15 @@ PERL_FILES = {
     ("each", "files", "edit"),
     [
         ("make -s run-{name}", C_FILES, ("lib.c", "return n * 2;", "void exit(int); exit(0); return n;")),
+        (
+            "make -s run-{name}",
+            HEADER_FILES,
+            ("lib.h", "return n * 2;", "void exit(int); exit(0); return n;"),
+        ),
         ("sh {file}", SHELL_FILES, ("lib.sh", "twice() {", "exit 0\ntwice() {")),
         ("perl -Ilib {file}", PERL_FILES, ("lib/Shop.pm", "return 2", "exit 0; return 2")),
     ],
-    ids=["C", "shell", "Perl"],
+    ids=["C", "C in a header", "shell", "Perl"],
 )
 @pytest.mark.parametrize("ends", ["by itself", "by its own exit"])
 def test_code_that_exits_with_0_does_not_pass_where_exit_codes_are_outcomes(

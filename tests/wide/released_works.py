@@ -41,7 +41,7 @@ def _frauds(
             more=(edit(path, place, right.replace("return number * 2", "process.exit(0)")),),
         ),
         Fraud("a test that asserts nothing", "", test.replace(asserts, "void 0"), is_fixed=True),
-        Fraud("an old test that is weakened", "weakened", more=(edit(*old),), is_fixed=True),
+        Fraud("an old test that is weakened", "", more=(edit(*old),), is_fixed=True),
         Fraud(
             "a test that is skipped",
             "",
@@ -66,10 +66,12 @@ def node_test() -> Work:
         "  assert.strictEqual(twice(2), 4)\n})\n"
     )
     place, right = _ENDS
-    weak = (
-        "test/emit-reset.test.js",
-        "t.assert.deepStrictEqual(warning.emitted, false)",
-        "t.assert.ok(true)",
+    weak = next(
+        (path, line.strip(), "t.assert.ok(true)")
+        for path, text in sorted(files.items())
+        if path.startswith("test/")
+        for line in text.splitlines()
+        if line.strip().startswith("t.assert.") and text.count(line.strip()) == 1
     )
     return Work(
         "JavaScript",
