@@ -126,6 +126,9 @@ PROJECTS = (
     Released("cachetools", "8.0.0", "src, tox, unittest classes, AGENTS.md", "src/cachetools", "cachetools", "tests/test_first_hour.py"),
     Released("charset-normalizer", "3.5.2", "src, nox, built with an optional compiler", "src/charset_normalizer", "charset_normalizer", "tests/test_first_hour.py"),
     Released("itsdangerous", "2.2.0", "src, tests in folders, tox", "src/itsdangerous", "itsdangerous", "tests/test_itsdangerous/test_first_hour.py"),
+    Released("pluggy", "1.7.0", "src, its version from tags that an archive lacks", "src/pluggy", "pluggy", "testing/test_first_hour.py"),
+    Released("platformdirs", "4.14.5", "src, hatch with a version from tags", "src/platformdirs", "platformdirs", "tests/test_first_hour.py", functions=True),
+    Released("sortedcontainers", "2.4.0", "setup.py, flat, no tests in the release", "sortedcontainers", "sortedcontainers", "tests/test_first_hour.py"),
 )  # fmt: skip
 MEMBERS = ("iniconfig", "cachetools")
 """Of these a workspace of uv is made: one project beside the other, one lock for both."""
