@@ -6,6 +6,8 @@ from agentforge.core.state import RunView, State
 from agentforge.gates.change_kind import KindOfChange
 from agentforge.gates.kinds import Allowed, allowed_kind, failed_before
 
+_REMOVES = ("remove", "delete", "drop")
+
 
 def allowed_now(state: State) -> Allowed:
     """The weakest kind that will do for this task."""
@@ -37,7 +39,14 @@ def kind_of_change(world: World, state: RunView, red: Document | None = None) ->
 
 def kind_facts(state: State, red: Document) -> tuple[Fact, ...]:
     """What a pipeline may ask about the kind: whose work is not needed."""
-    kind = allowed_now(state).kind
+    allowed = allowed_now(state)
+    kind = allowed.kind
     if kind == "tests_only":
         return () if failed_before(red) else ("only_tests",)
+    if (
+        kind == "same_behaviour"
+        and allowed.asked.words.lower().startswith(_REMOVES)
+        and not allowed.asked.dead_code
+    ):
+        return ()  # code that somebody uses goes with its tests, and these are given up in RED
     return ("no_test_owed",) if kind != "new_behaviour" else ()
