@@ -433,6 +433,31 @@ def leaves(family: int, place: tuple[str, int], kind: int = socket.SOCK_STREAM) 
         return f"a packet left for {place[0]}" if one.connect_ex(place) in (0, errno.EINPROGRESS) else ""
 
 
+# What walls answer, beside that something may not be done, is not there or cannot be written. Anything else is a
+# mistake of the probe.
+REFUSALS = {
+    "files": (errno.EXDEV,),
+    "code-that-runs-later": (errno.EXDEV, errno.EBUSY),
+    "processes": (errno.ESRCH,),
+    "capabilities": (errno.EINVAL,),  # a user, a group or a capability that does not exist inside
+    "network": (
+        errno.EAFNOSUPPORT,
+        errno.ECONNREFUSED,
+        errno.EINPROGRESS,
+        errno.ENETUNREACH,
+        socket.EAI_NONAME,
+    ),
+}
+
+
+def refused(name: str, error: BaseException) -> bool:
+    """Whether an error is what the wall of this probe answers with."""
+    if isinstance(error, ValueError):
+        return str(error) == "not allowed to raise maximum limit"
+    usual = (errno.EPERM, errno.EACCES, errno.ENOENT, errno.EROFS, errno.ENOSYS)
+    return isinstance(error, OSError) and error.errno in (*usual, *REFUSALS.get(name.partition(".")[0], ()))
+
+
 def tried(name: str, line: str) -> list[str]:
     """One probe, in a process and a directory of its own."""
     global NAME, SPARE
@@ -449,15 +474,9 @@ def tried(name: str, line: str) -> list[str]:
             value = eval(line)
             found = list(value) if isinstance(value, Iterator | list) else [value]
             said.extend(str(each) for each in found if each)
-        except OSError:
-            pass
-        except SystemExit:
-            pass
-        except (ValueError, OverflowError) as error:
-            if "raised(" not in line and "RLIMIT" not in line:
-                said.append(f"the probe itself failed: {error!r}")
         except BaseException as error:  # noqa: BLE001 - a mistake in a probe must not look like walls that hold
-            said.append(f"the probe itself failed: {error!r}")
+            if not refused(name, error):
+                said.append(f"the probe itself failed: {error!r}")
         os.write(mouth, json.dumps(said[:5]).encode())
         os._exit(0)
     os.close(mouth)
