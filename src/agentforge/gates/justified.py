@@ -40,7 +40,8 @@ def justifies(words: str, identity: str, source: str | None) -> bool:
         return False
     used = {first or second for first, second in _USED.findall(source or "")} - {function}
     # "Add a discount" is no word about `cart.add`, unless it is written as one.
-    used -= plain_verbs() - names_in(words)
+    written = {part for name in names_in(words) for part in name.split(".")}
+    used -= plain_verbs() - written
     return any(_names(words, name) for name in used)
 
 

@@ -306,10 +306,18 @@ def _on_path(program: str, environ: Mapping[str, str]) -> Path | None:
 def _goroot(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:
     said = environ.get("GOROOT", "")
     found = Path(said) if said.startswith("/") else pick(home / "sdk", need.version, ("go",))
+    return _go_at(found)
+
+
+def _system_go(_: Need, environ: Mapping[str, str], __: Path) -> _Found | None:
+    """The machine's own, of whatever version."""
     usual = (_on_path("go", environ), Path("/usr/local/go"), Path("/usr/lib/go"))
-    found = found or next((path for path in usual if path is not None and (path / "pkg/tool").is_dir()), None)
+    return _go_at(next((path for path in usual if path is not None and (path / "pkg/tool").is_dir()), None))
+
+
+def _go_at(root: Path | None) -> _Found | None:
     # Without a network another version cannot be fetched, and the attempt would hide the real failure.
-    return _Found(found, (("GOROOT", str(found)), ("GOTOOLCHAIN", "local"))) if found else None
+    return _Found(root, (("GOROOT", str(root)), ("GOTOOLCHAIN", "local"))) if root else None
 
 
 def _java_home(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:
@@ -360,6 +368,6 @@ _MANAGERS: dict[str, tuple[_Manager, ...]] = {
     "python": (_pyenv, _uv, *_ANY),
     "node": (_nvm, *_ANY),
     "rust": (_rustup, *_ANY),
-    "go": (_goroot, *_ANY),
+    "go": (_goroot, *_ANY, _system_go),
     "java": (_java_home, *_ANY),
 }

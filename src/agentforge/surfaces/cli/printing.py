@@ -55,6 +55,11 @@ def say(text: str = "", *, err: bool = False) -> None:
     click.echo(safe(text), err=err)
 
 
+def say_prompt(text: str) -> None:
+    """What stands before the place where somebody types."""
+    click.echo(safe(text), nl=False, err=True)
+
+
 def say_recorded(text: str) -> None:
     """A page of the records, out of which secrets were taken when they were written: no look for more."""
     click.echo(harmless(text))

@@ -8,7 +8,7 @@ import click
 from agentforge.app.messages import is_answered
 from agentforge.app.tasks import OpenTask
 from agentforge.core.values import Escalation
-from agentforge.surfaces.cli.printing import safe, say
+from agentforge.surfaces.cli.printing import say, say_prompt
 from agentforge.system.visible import brief
 
 LOOK_S = 0.5
@@ -19,7 +19,7 @@ def typed_answer(task: OpenTask, waiting: Escalation, prompt: str) -> str | None
     """The line that is typed, stripped; None once somebody else has answered, which is said. Raises
     `click.Abort` at the end of the input or Ctrl-C.
     """
-    click.echo(safe(f"{prompt}: "), nl=False, err=True)
+    say_prompt(f"{prompt}: ")
     try:
         while not select.select([sys.stdin], [], [], LOOK_S)[0]:
             if is_answered(task, waiting.id):

@@ -34,7 +34,7 @@ export function Phase({ task, phase, onLive }) {
               <span class="step-number">#${step.step}</span><span class="what">${plain(step.action)} ${plain(step.target || "")}</span>
               <span class="when">${plain(step.result)}</span><span class="told">${plain(step.summary)}</span></a></li>`)}
           </ol>
-          ${detail.steps.recent.length === 0 && html`<p class="quiet">No step yet.</p>`}
+          ${detail.steps.recent.length === 0 && html`<p class="quiet">${detail.status === "completed" ? "It took no step of a model: it was computed." : "No step yet."}</p>`}
         <//>
       </div>
       <div>
