@@ -229,7 +229,10 @@ def pictures(browser: Browser, page: Page, place: Path) -> None:
     place.mkdir()
     kept = page.context.storage_state()
     address = page.url.partition("#")[0]
-    task = page.evaluate("fetch('/api/status').then((said) => said.json())")["recent"][0]
+    task = page.evaluate(
+        "fetch('/api/status', {headers: {Authorization: `Bearer ${localStorage.getItem('key')}`}})"
+        ".then((said) => said.json())"
+    )["recent"][0]
     where = f"#/task/{task['task_id']}"
     for light in ("light", "dark"):
         for width in WIDTHS:

@@ -3,6 +3,7 @@ with what they test, tests are renamed. They are not lost, and nobody has to giv
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from agentforge.core.reply import Json
@@ -81,7 +82,8 @@ def _within(was: tuple[str, list[str]], has: tuple[str, list[str]]) -> dict[str,
     (before, then), (after, now) = was, has
     new = {_nameless(after, identity): identity for identity in now if identity not in then}
     pairs = {old: new.get(_nameless(before, old), "") for old in then if old not in now}
-    return {old: other for old, other in pairs.items() if other and list(pairs.values()).count(other) == 1}
+    taken = Counter(pairs.values())
+    return {old: other for old, other in pairs.items() if other and taken[other] == 1}
 
 
 def _nameless(text: str, identity: str) -> tuple[str, str]:
