@@ -152,3 +152,16 @@ def test_tests_that_use_no_name_of_the_code_are_found_by_what_they_are_called() 
     assert OpenedRange("tests/test_filters.py", 5, 6, "test_trim") in _opened(
         "The trim filter keeps tabs", tree
     )
+
+
+def test_a_method_of_something_else_is_not_taken_for_a_function_of_another_file() -> None:
+    tree = {
+        "box/main.py": (
+            "class Box:\n    def get(self, key):\n        return key\n\n\n"
+            "def get_key(key):\n    return Box().get(key)\n"
+        ),
+        "box/cli.py": "def get(ctx):\n    print(ctx)\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    found = seeds(index, focus_of("", tree_facts("get_key() is wrong", index)), tree.get)
+    assert "box/cli.py" not in found.relations

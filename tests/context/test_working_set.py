@@ -91,11 +91,18 @@ def test_what_is_gone_from_the_tree_is_named() -> None:
     items = (
         WorkingSetItem("a.py", "one", 1, 2, 1),
         WorkingSetItem("gone.py", "f", 1, 2, 1),
-        WorkingSetItem("a.py", "", 90, 99, 1),
+        WorkingSetItem("cut.py", "", 90, 99, 1),
     )
+    parts, left = item_texts(items, {"a.py": BEFORE, "cut.py": BEFORE}.get)
+    assert [part.item.symbol for part in parts] == ["one"]
+    assert set(left) == {Left("gone.py", "f"), Left("cut.py", "")}
+
+
+def test_lines_behind_the_end_of_a_file_that_is_shown_are_not_missed() -> None:
+    items = (WorkingSetItem("a.py", "one", 1, 2, 1), WorkingSetItem("a.py", "", 90, 99, 1))
     parts, left = item_texts(items, {"a.py": BEFORE}.get)
     assert [part.item.symbol for part in parts] == ["one"]
-    assert set(left) == {Left("gone.py", "f"), Left("a.py", "")}
+    assert left == ()
 
 
 def test_a_renamed_symbol_shows_what_stands_in_its_lines() -> None:

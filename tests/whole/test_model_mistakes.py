@@ -9,6 +9,7 @@ from tests.whole.plays import (
     HIDDEN_TEST,
     NEW_TEST,
     OLD_TEST,
+    RIGHT,
     SOURCE,
     TEST,
     Entry,
@@ -17,6 +18,7 @@ from tests.whole.plays import (
     ask,
     asked,
     create,
+    edit,
     finished,
     frame,
     green,
@@ -196,6 +198,28 @@ def test_a_block_by_the_reviewer_goes_back_and_its_finding_is_shown(play: Play) 
     tree = play.person.worktree(done.data["task_id"])
     assert "rounded up" in (tree / SOURCE).read_text()
     assert (tree / NEW_TEST).read_text() == TEST
+
+
+def test_documents_that_were_taken_in_are_kept_when_checks_fail_and_the_keys_that_change_are_enough(
+    play: Play,
+) -> None:
+    wrong = edit(SOURCE, "return price\n", "return price - discount\n")
+    mended = edit(SOURCE, "return price - discount\n", f"{RIGHT}\n")
+    kept = (
+        r"## Owed\nHanded in, and kept unless you change it: `submit_specification`, `submit_test_suite`, "
+        r"`submit_implementation`\.\nNothing is missing\."
+    )
+    narrower = {"specification": {"title": "net takes a percentage off"}}
+    done = play.start(
+        patch(create(NEW_TEST, TEST), wrong),
+        say("patch", mended, artifacts=narrower, expects=(kept,)),
+        review(),
+        lane="hotfix",
+    )
+    finished(done)
+    task = play.top / ".agentforge/tasks" / done.data["task_id"]
+    final = next(task.glob("artifacts/phases/*/specification_final.yaml"))
+    assert "net takes a percentage off" in final.read_text()
 
 
 def test_an_exhausted_script_is_a_clear_failure(play: Play) -> None:

@@ -9,6 +9,7 @@ from agentforge.activities.assemble import bridge_of, results_of
 from agentforge.activities.check import run_affected
 from agentforge.activities.commands import Outputs, run_program
 from agentforge.activities.dependencies import dependency_problems
+from agentforge.activities.formatting import format_written, noted
 from agentforge.activities.iterating import version_before
 from agentforge.activities.kinds import owes_failing_test
 from agentforge.activities.measure import conformance, coverage, type_check
@@ -91,6 +92,8 @@ def act(world: World, effect: Act, state: RunView) -> Acted:
         doing.stopped = doing.stopped or (
             not result.ok and _writes(bridge, action) and result.mistake not in NOT_DONE
         )
+    tidied = format_written(world, state, [result for _, result in doing.results])
+    doing.results = [(action, noted(result, tidied)) for action, result in doing.results]
     _derive(world, state, doing, signalled=reply.signal == "success")
     # A reply that only looked has left the tree as it was; asking git would cost more than the whole step.
     tree = world.workspace.snapshot() if any(_acts(bridge, action) for action in actions) else state.tree
@@ -187,8 +190,8 @@ def _held(world: World, state: RunView, bridge: Bridge, action: Action, doing: _
 
 
 def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> ToolResult:
-    """Takes a document in, or says what is wrong with it. Where the last one was refused, or a person wants
-    it changed, the keys that change are enough.
+    """Takes a document in, or says what is wrong with it. Of one that was handed in before, the keys that
+    change are enough.
     """
     name = str(action.args["contract"])
     owed = {product.contract: product for product in state.stage.products}
@@ -200,7 +203,12 @@ def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> Tool
     assert isinstance(given, dict)
     contract = world.catalogue.contract(name)
     document, notes = fitted(contract, taken_in(given))
-    before = refused_before(world, state).get(name) or version_before(world, state, name)
+    kept = any(ref.contract == name for ref in state.run.drafts)
+    before = (
+        refused_before(world, state).get(name)
+        or version_before(world, state, name)
+        or (doing.documents.get(name) if kept else None)
+    )
     if before is not None and problems(contract, document, final=False):
         document = {**before, **document}
     subject = _subject(world, state, name, document, doing)

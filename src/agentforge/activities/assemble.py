@@ -8,7 +8,7 @@ from typing import Any
 from agentforge.activities.examining import blind, is_blind, shown_answers
 from agentforge.activities.iterating import iteration_context, versions_shown
 from agentforge.activities.kinds import allowed_now, owes_failing_test
-from agentforge.activities.owed import owed_by
+from agentforge.activities.owed import OwedDocuments, owed_by
 from agentforge.activities.reading import change_shown, fence_of, reads_change
 from agentforge.activities.reopening import told
 from agentforge.activities.reviewing import flags_to_rule_on
@@ -165,7 +165,8 @@ def _view(world: World, state: RunView) -> StepView:
     run, stage = state.run, state.stage
     assert stage.role is not None
     kind = allowed_now(state).kind
-    system, guide = world.once("prompts", run.label, kind, make=lambda: _prompts(world, state))
+    system, owed = world.once("prompts", run.label, kind, make=lambda: _prompts(world, state))
+    guide = owed.told({ref.contract for ref in run.drafts})
     if is_blind(stage):
         own = StepView(
             state.task_id,
@@ -288,8 +289,8 @@ def _change_title(state: RunView, shown: ChangePart | None) -> str:
     return "The change, as much of it as fits"
 
 
-def _prompts(world: World, state: RunView) -> tuple[str, str]:
-    """What a role is told at every step of a stage: who it is, and what it owes."""
+def _prompts(world: World, state: RunView) -> tuple[str, OwedDocuments]:
+    """What is the same at every step of a stage: who a role is, and what it owes."""
     stage = state.stage
     assert stage.role is not None
     owed = owed_by(world, state)
@@ -300,7 +301,7 @@ def _prompts(world: World, state: RunView) -> tuple[str, str]:
     role = replace(role, path_constraints=_limits(world, state, role))
     flow = flow_of(state.pipeline, stage, owner)
     system = system_prompt(role, stage, owed.must, words, wording, flow)
-    return system, owed.told()
+    return system, owed
 
 
 def space_diff(world: World, state: RunView) -> str:

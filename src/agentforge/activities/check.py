@@ -180,7 +180,8 @@ def _compared(name: CheckName, before: CheckRun, after: CheckRun) -> CheckDigest
         why = after.reason or "; ".join(after.missing.values())
         return CheckDigest("not_run", f"{name}: not run: {why}", (why,))
     if found := worse(before, after):
-        return CheckDigest("failed", f"{name}: {len(found)} new findings", tuple(found[:MAX_FAILURES]))
+        count = f"{len(found)} new finding{'s' if len(found) > 1 else ''}"
+        return CheckDigest("failed", f"{name}: {count}", tuple(found[:MAX_FAILURES]))
     return CheckDigest("passed", f"{name}: nothing new")
 
 

@@ -2,6 +2,7 @@
 offered, for what is told and for when a stage is done.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from agentforge.activities.kinds import owes_failing_test
@@ -38,11 +39,24 @@ class OwedDocuments:
             for contract in (*self.must, *self.may)
         )
 
-    def told(self) -> str:
-        """What a role is told of it at each step."""
+    def told(self, handed_in: Collection[str] = ()) -> str:
+        """What a role is told of it at each step. What it `handed_in` counts until it hands in another."""
         if not self.must:
             return ""
-        lines = [f"Hand in {_listed(self.must)}. The stage is done with the reply that hands in the last."]
+        had = tuple(contract for contract in self.must if contract.name in handed_in)
+        missing = tuple(contract for contract in self.must if contract not in had)
+        lines = []
+        if had:
+            lines.append(f"Handed in, and kept unless you change it: {_listed(had)}.")
+        if missing:
+            lines.append(
+                f"Hand in {_listed(missing)}. The stage is done with the reply that hands in the last."
+            )
+        else:
+            lines.append(
+                "Nothing is missing. The stage is judged again after a reply that hands in one of them "
+                f"again, at least `{submit_name(had[-1].name)}`; the keys that change are enough."
+            )
         if self.may:
             lines.append(f"Only if you have something to say in it: {_listed(self.may)}.")
         return "\n".join(lines)

@@ -53,6 +53,7 @@ _RESULTS = "results of tools"
 _WORKING = "working_set: "
 _LEFT_OUT = "left_out"
 _WARNING = "warning"
+_GONE = " (no longer there)"
 _NO_ROOM = " (you asked for it last and there is no room: read fewer lines)"
 
 
@@ -138,8 +139,9 @@ class StepView:
 def assemble(view: StepView, cap: int) -> Packed:
     """The context of one step, never above the cap, whatever the view holds."""
     parts, gone = item_texts(view.working, view.read)
-    left = list(dict.fromkeys((*view.left[-_LISTED_LEFT:], *gone)))
-    sections = _sections(view, parts, _listing([_name(each) for each in left]), cap)
+    left = [_name(each) for each in view.left[-_LISTED_LEFT:] if each not in gone]
+    left = list(dict.fromkeys((*left, *(f"{_name(each)}{_GONE}" for each in gone))))
+    sections = _sections(view, parts, _listing(left), cap)
     flags, told = _flags([*sections, *_whole_conventions(view)], view.conventions)
     sections = [replace(each, text=told) if each.name == _WARNING else each for each in sections]
     packed = replace(pack(sections, cap, measured, view.fence), flagged=flags)
@@ -154,13 +156,13 @@ def assemble(view: StepView, cap: int) -> Packed:
     # for all of them,
     # see what is lost then, and list exactly that.
     every = [label(part.item) for part in parts]
-    tight = pack(_relisted(sections, [*every, *map(_name, left)]), cap, measured, view.fence)
+    tight = pack(_relisted(sections, [*every, *left]), cap, measured, view.fence)
     lost = _lost(tight)
     last = _newest_step(parts)
     newest = {f"{_WORKING}{label(part.item)}" for part in parts if part.item.step == last}
     names = [
         *(name.removeprefix(_WORKING) + (_NO_ROOM if name in newest else "") for name in lost),
-        *map(_name, left),
+        *left,
     ]
     fitting = [each for each in _relisted(sections, names) if each.name not in lost]
     final = pack(fitting, cap, measured, view.fence)
@@ -265,7 +267,7 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
         replace(data(BLOCK, view.change, view.change_title), place="the change", whole=True),
         replace(data("flags", view.flags, FLAGS_TITLE), stance=_QUOTES, place="the flags"),
         *_working(parts, cap),
-        data(_LEFT_OUT, listing, "Not shown, no room: open fewer lines, or one symbol"),
+        data(_LEFT_OUT, listing, "Not shown: no room (open fewer lines, or one symbol), or no longer there"),
         own("notes", view.notes, "Your notes"),
         replace(data("tried", _tried(view.tried), "Tried in this stage"), stance=_QUOTES),
         replace(

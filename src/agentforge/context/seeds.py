@@ -369,7 +369,9 @@ def _callers(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[st
 def _callees(
     index: CodeIndex, path: str, symbol: Symbol, text: Text, open_here: AbstractSet[tuple[str, int]]
 ) -> list[str]:
-    """What a definition uses. A method of something else cannot be told by its name alone: `x.items()`."""
+    """What a definition uses. A method of something else cannot be told by its name alone: `x.items()`; so a
+    function of another file is not named where some class has a method of its name.
+    """
     used = dict.fromkeys(
         name
         for name, line in references(text(path) or "", path)
@@ -378,17 +380,17 @@ def _callees(
     owner = symbol.name if symbol.kind == "class" else symbol.name.rpartition(".")[0]
     found = []
     for name in used:
-        definers = [
-            each
-            for each in index.symbols_named(name)
-            if not is_test(each[0])
-            and (each[1].kind in ("class", "function") or each == (path, _method(index, path, owner, name)))
-        ]
-        near = [each for each in definers if each[0] == path] or definers
+        known = [each for each in index.symbols_named(name) if not is_test(each[0])]
+        own = (path, _method(index, path, owner, name))
+        plain = [each for each in known if each[1].kind in ("class", "function") or each == own]
+        near = [each for each in plain if each[0] == path]
+        if not near and not any(each[1].kind == "method" for each in known):
+            near = plain
         if len(near) == 1 and near[0][1] != symbol and (near[0][0], near[0][1].start) not in open_here:
             found.append(f"{symbol.name} uses {near[0][0]}:{near[0][1].start}: {_said(near[0][1])}")
-    own = [line for line in found if f" {path}:" in line] if symbol.kind == "class" else found
-    return own[:_SIGNATURES]
+    if symbol.kind == "class":
+        found = [line for line in found if f" {path}:" in line]
+    return found[:_SIGNATURES]
 
 
 def _method(index: CodeIndex, path: str, owner: str, name: str) -> Symbol | None:

@@ -92,7 +92,9 @@ def in_order(items: Iterable[WorkingSetItem]) -> tuple[WorkingSetItem, ...]:
 
 
 def item_texts(items: Iterable[WorkingSetItem], read: Read) -> tuple[tuple[ItemText, ...], tuple[Left, ...]]:
-    """Every item as it is in the current tree, and what is not there any more."""
+    """Every item as it is in the current tree, and what is not there any more. Lines behind the end of a file
+    are not missed where something else of it is shown.
+    """
     by_path: dict[str, list[WorkingSetItem]] = {}
     for item in in_order(items):
         by_path.setdefault(item.path, []).append(item)
@@ -104,12 +106,14 @@ def item_texts(items: Iterable[WorkingSetItem], read: Read) -> tuple[tuple[ItemT
             left += [Left(path, item.symbol) for item in group]
             continue
         places = _places(text, path, {item.symbol for item in group if item.symbol})
+        shown = []
         for item in _merged_group([_moved(item, places) for item in group]):
             end, lines = _numbered(text, item.start, item.end)
-            if not lines:
-                left.append(Left(path, item.symbol))
-                continue
-            found.append(ItemText(item if end == item.end else replace(item, end=end), lines))
+            if lines:
+                shown.append(ItemText(item if end == item.end else replace(item, end=end), lines))
+        found += shown
+        if not shown:
+            left.append(Left(path, ""))
     return tuple(found), tuple(left)
 
 

@@ -1,6 +1,6 @@
 """The one `Language` that answers for several projects of a repository: each is asked about its own files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -242,6 +242,19 @@ class _JoinedRuns(PlainRuns):
             for each, part, place in self._there(env, tree)
             if (own := self._own(each, paths)) or not paths
         )
+
+    def formatted(
+        self, sandbox: Sandbox, env: Environment, tree: Path, texts: Mapping[str, str], /
+    ) -> dict[str, str]:
+        """Of each project, in its own files."""
+        return {
+            each.whole(path): text
+            for each, part, place in self._there(env, tree)
+            if (
+                own := {each.own(path): texts[path] for path in texts if each in owners(self._projects, path)}
+            )
+            for path, text in each.language.runs.formatted(sandbox, part, place, own).items()
+        }
 
     def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
         """Of each project, in its own files."""

@@ -327,6 +327,13 @@ class SandboxRuns(Protocol):
     def lint(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
         """What the project's own linter finds in those of `paths` that exist."""
 
+    def formatted(
+        self, sandbox: Sandbox, env: Environment, tree: Path, texts: Mapping[str, str], /
+    ) -> dict[str, str]:
+        """Of these texts, by path, those that the project's own formatter would write otherwise, as it would.
+        Changes no file of the tree.
+        """
+
     def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
         """What the project's own type checker finds, in what the project selects, else in `paths`."""
 

@@ -247,7 +247,7 @@ KIT = Kit(
         ),
     ),
     checkers=(
-        OwnChecker("gofmt", ("gofmt", "-l", "{files}"), _unformatted),
+        OwnChecker("gofmt", ("gofmt", "-l", "{files}"), _unformatted, writes=("gofmt", "-w")),
         OwnChecker("go vet", ("go", "vet", "./..."), _vet),
     ),
     not_run=(("benchmarks", "they are no tests"),),

@@ -43,6 +43,8 @@ class OwnChecker:
     """What it printed, as findings."""
     used: Callable[[Path], bool] = lambda _: True
     """Whether the project in this folder uses it."""
+    writes: tuple[str, ...] = ()
+    """How it is asked to write files as it would have them; empty: it is not a formatter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +307,25 @@ class KitRuns(PlainRuns):
                 rows += [row for row in dict.fromkeys(checker.read(bench, said)) if row[0] in wanted]
         found = CheckRun.of(rows)
         return CheckRun("ran", "", found.findings, found.samples, missing)
+
+    def formatted(
+        self, sandbox: Sandbox, env: Environment, tree: Path, texts: Mapping[str, str], /
+    ) -> dict[str, str]:
+        """What its own formatter would write otherwise."""
+        wanted = {path: text for path, text in texts.items() if path.endswith(self._kit.suffixes)}
+        formatters = [each for each in self._kit.checkers if each.writes and each.used(tree)]
+        if not wanted or not formatters:
+            return {}
+        with (
+            tempfile.TemporaryDirectory(prefix="agentforge-format-") as scratch,
+            in_a_copy(tree, Path(scratch), self._bench(sandbox, env, 60)) as bench,
+        ):
+            for path, text in wanted.items():
+                bench.write(path, text)
+            for each in formatters:
+                bench.call(*each.writes, *sorted(wanted))
+            after = {path: bench.text(path) for path in wanted if bench.has(path)}
+        return {path: text for path, text in after.items() if text != wanted[path]}
 
     def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:  # noqa: ARG002 - the port
         """The compiler checks types in every run."""

@@ -5,6 +5,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from agentforge.languages.described import Read
@@ -34,6 +35,8 @@ class NodeChecker:
     suffixes: tuple[str, ...] = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
     whole: bool = False
     """Whether it looks at the project, whatever files are named."""
+    writes: tuple[str, ...] = ()
+    """How it is asked to print a text as it would have it; empty: it is not a formatter."""
 
 
 def _eslint(text: str) -> Iterator[Row]:
@@ -78,6 +81,7 @@ LINTERS = (
         ("check", "--reporter=github", "--max-diagnostics=2000", "--no-errors-on-unmatched"),
         frozenset({0, 1}),
         _biome,
+        writes=("format", "--stdin-file-path={path}"),
     ),
     NodeChecker(
         "prettier",
@@ -86,6 +90,7 @@ LINTERS = (
         ("--list-different", "--ignore-unknown"),
         frozenset({0, 1}),
         _prettier,
+        writes=("--stdin-filepath={path}",),
     ),
 )
 TYPES = (
@@ -121,6 +126,32 @@ def _used(known: Sequence[NodeChecker], read: Read, paths: Sequence[str]) -> lis
     ]
 
 
+def format_texts(
+    env: Environment,
+    tree: Path,
+    texts: Mapping[str, str],
+    listed: Sequence[str],
+    run: Callable[[Sequence[str], bytes], Completed],
+) -> dict[str, str]:
+    """Those of these texts that a formatter of the project would write otherwise, as it would."""
+    found: dict[str, str] = {}
+    for each in _used(LINTERS, partial(_read_in, tree), listed):
+        program = program_of(env.source, each.package, each.name) if each.writes else None
+        if program is None:
+            continue
+        for path in (path for path in texts if path.endswith(each.suffixes)):
+            words = (word.format(path=path) for word in each.writes)
+            done = run((str(env.program), str(program), *words), found.get(path, texts[path]).encode())
+            if done.code == 0 and not done.timed_out and done.out:
+                found[path] = done.out.decode("utf-8", "replace")
+    return {path: text for path, text in found.items() if text != texts[path]}
+
+
+def _read_in(tree: Path, path: str) -> bytes | None:
+    place = tree / path
+    return place.read_bytes() if place.is_file() else None
+
+
 def run_checkers(
     known: Sequence[NodeChecker],
     env: Environment,
@@ -130,12 +161,7 @@ def run_checkers(
     run: Callable[[Sequence[str]], Completed],
 ) -> CheckRun:
     """What those that the project uses find in these files."""
-
-    def read(path: str) -> bytes | None:
-        place = tree / path
-        return place.read_bytes() if place.is_file() else None
-
-    used = _used(known, read, listed)
+    used = _used(known, partial(_read_in, tree), listed)
     if not used:
         kind = "type checker" if known is TYPES else "linter"
         return CheckRun("not_configured", f"the project uses no {kind} that is known")

@@ -7,7 +7,8 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -15,7 +16,14 @@ from pathlib import Path
 from agentforge.languages.keyed import Records, read_records
 from agentforge.languages.merged import merged_runs
 from agentforge.languages.node.canaries import laid_canaries
-from agentforge.languages.node.checkers import LINTERS, TYPES, NodeChecker, program_of, run_checkers
+from agentforge.languages.node.checkers import (
+    LINTERS,
+    TYPES,
+    NodeChecker,
+    format_texts,
+    program_of,
+    run_checkers,
+)
 from agentforge.languages.node.manifest import NodeSuite, Runner, suite_in, suites_in
 from agentforge.languages.node.modules import laid_modules
 from agentforge.languages.node.projects import NodeProjects
@@ -105,6 +113,14 @@ class NodeRuns(PlainRuns):
         """What the project's linters and formatters find in those of `paths` that exist."""
         return _checked(LINTERS, sandbox, env, tree, paths)
 
+    def formatted(
+        self, sandbox: Sandbox, env: Environment, tree: Path, texts: Mapping[str, str], /
+    ) -> dict[str, str]:
+        """What the project's formatters would write otherwise."""
+        tree = tree.resolve()
+        with _checker_runs(sandbox, env, tree) as run:
+            return format_texts(env, tree, texts, _listed(tree), run)
+
     def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
         """What the project's type checker finds, in what the project selects."""
         return _checked(TYPES, sandbox, env, tree, paths)
@@ -114,16 +130,23 @@ def _checked(
     known: Sequence[NodeChecker], sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str]
 ) -> CheckRun:
     tree = tree.resolve()
-    with (
-        tempfile.TemporaryDirectory(prefix="agentforge-") as made,
-        laid_modules(env, tree, Path(made).resolve()),
-    ):
+    with _checker_runs(sandbox, env, tree) as run:
+        return run_checkers(known, env, tree, paths, _listed(tree), lambda words: run(words, b""))
+
+
+@contextmanager
+def _checker_runs(
+    sandbox: Sandbox, env: Environment, tree: Path
+) -> Iterator[Callable[[Sequence[str], bytes], Completed]]:
+    """How a checker is started on a tree, with the packages that were installed for it."""
+    with tempfile.TemporaryDirectory(prefix="agentforge-") as made:
         out = Path(made).resolve()
 
-        def run(words: Sequence[str]) -> Completed:
-            return sandbox.run(tuple(words), _confinement(env, tree, tree, out, CHECK_S))
+        def run(words: Sequence[str], given: bytes) -> Completed:
+            return sandbox.run(tuple(words), _confinement(env, tree, tree, out, CHECK_S, given))
 
-        return run_checkers(known, env, tree, paths, _listed(tree), run)
+        with laid_modules(env, tree, out):
+            yield run
 
 
 def _confinement(

@@ -191,6 +191,10 @@ class PlainRuns:
         """There is no linter."""
         return CheckRun("not_configured", f"no linter of {self._language} is known")
 
+    def formatted(self, *_asked: Any) -> dict[str, str]:
+        """There is no formatter."""
+        return {}
+
     def typecheck(self, *_asked: Any) -> CheckRun:
         """There is no type checker."""
         return CheckRun("not_configured", f"no type checker of {self._language} is known")

@@ -71,6 +71,20 @@ def absent(checker: Checker, env: Environment) -> CheckRun:
     return CheckRun("not_run", f"{said}: {why}" if why else said)
 
 
+def files_for(project: PythonProject, checker: Checker, tree: Path, paths: Sequence[str]) -> list[str]:
+    """Of `paths`, those that exist and that the project's own commands give to this checker."""
+    chosen = tuple(path for path in scope(project, checker) if (tree / path).exists())
+    code_only = checker.code_only and not chosen
+    return [
+        path
+        for path in paths
+        if path.endswith(checker.suffixes)
+        and (tree / path).is_file()
+        and (not chosen or path in chosen or path.startswith(tuple(f"{place}/" for place in chosen)))
+        and not (code_only and _TEST.search(path))
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """Which of the changed files a checker is for."""
@@ -79,25 +93,12 @@ class _Asked:
     checker: Checker
     paths: Sequence[str]
 
-    def present(self, tree: Path) -> list[str]:
-        """Those that exist and that the project's own commands give to it."""
-        chosen = tuple(path for path in scope(self.project, self.checker) if (tree / path).exists())
-        code_only = self.checker.code_only and not chosen
-        return [
-            path
-            for path in self.paths
-            if path.endswith(self.checker.suffixes)
-            and (tree / path).is_file()
-            and (not chosen or path in chosen or path.startswith(tuple(f"{place}/" for place in chosen)))
-            and not (code_only and _TEST.search(path))
-        ]
-
 
 def _run(sandbox: Sandbox, env: Environment, tree: Path, asked: _Asked, timeout_s: float) -> CheckRun:
     checker, program = asked.checker, env.program.parent / asked.checker.program
     if not program.exists():
         return absent(checker, env)
-    present = asked.present(tree)
+    present = files_for(asked.project, checker, tree, asked.paths)
     if not present:
         return CheckRun("ran", NOTHING)
     how = _PROGRAMS[checker.name]
