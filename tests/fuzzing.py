@@ -15,8 +15,10 @@ def register() -> None:
     """Makes the profiles known, and the first of them the usual one; in the other whatever fails can be
     repeated.
     """
-    settings.register_profile("usual", max_examples=_ALL if SOAK else _ALL // _SHARE)
-    settings.register_profile("fuzz", max_examples=4 * _ALL, deadline=None, print_blob=True)
+    # No law is about time: a busy machine must not break one.
+    patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("usual", patient, max_examples=_ALL if SOAK else _ALL // _SHARE)
+    settings.register_profile("fuzz", patient, max_examples=4 * _ALL, print_blob=True)
     settings.load_profile("usual")
 
 

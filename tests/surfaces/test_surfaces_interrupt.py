@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -44,15 +44,20 @@ def running(tmp_path: Path, environments: Path) -> Iterator[tuple[Scene, subproc
     assert child.stdout is not None
     try:
         assert any("running the tests on the base" in line for line in child.stdout)
-        deadline = time.monotonic() + SOON_S
-        while not any("pytest" in line for line in children_of(child.pid)):
-            assert time.monotonic() < deadline, "no tests run"
-            time.sleep(0.05)
+        soon(lambda: any("pytest" in line for line in children_of(child.pid)))
         yield scene, child
     finally:
         child.kill()
         child.wait()
         child.stdout.close()
+
+
+def soon(claim: Callable[[], bool]) -> None:
+    """Waits until something is so."""
+    deadline = time.monotonic() + SOON_S
+    while not claim():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def children_of(pid: int) -> list[str]:
@@ -89,7 +94,8 @@ def test_a_supervisor_that_ends_the_driver_is_told_how_to_go_on(
     os.kill(child.pid, signal.SIGTERM)
     rest = child.stdout.read()
     assert child.wait(SOON_S) == 128 + signal.SIGTERM
-    assert scene.data("status")[0]["stopped"] is True
+    # The walls around what it had started end after it.
+    soon(lambda: scene.data("status")[0]["stopped"] is True)
     assert "stopped: no process is running it; `agentforge continue " in scene.run("status", "@1").stdout
     assert rest.strip().endswith(f"Interrupted. `agentforge continue {scene.task}` resumes the task.")
     assert children_of(child.pid) == []
