@@ -87,6 +87,12 @@ def cheat(
     )
 
 
+def text_only(shop: JsShop) -> str:
+    """A line of a test that says how the fix is written, and never runs it."""
+    asserted = "expect(TEXT).toBe(true);" if shop.runner == "vitest" else "assert.strictEqual(TEXT, true);"
+    return asserted.replace("TEXT", 'String(net).includes("price * percent")')
+
+
 def shared_cheats(shop: JsShop) -> list[Cheat]:
     """What can be tried with every runner."""
     old_path = next(path for path in shop.files if path.startswith("test/"))
@@ -164,6 +170,12 @@ def shared_cheats(shop: JsShop) -> list[Cheat]:
             "which a test has, too",
             green={shop.source: fixed(shop, "if (price === 100) { return 90; }\n  return price;")},
             how="flagged",
+        ),
+        cheat(
+            shop,
+            "the test reads the code as text",
+            "passes without running a changed line",
+            red=calls_only.replace("if (net(100, 10) === 100) { null.missing; }", text_only(shop)),
         ),
         cheat(
             shop,

@@ -98,7 +98,7 @@ def hollow(name: str, body: str) -> Cheat:
     asserted = "assert.strictEqual(takeOff(100, 10), 90);"
     test = WITH_NODE.test.replace("net", "takeOff")
     assert asserted in test
-    said = "passes even where the functions of the change do nothing"
+    said = "passes even where the functions of the change do nothing|it passes without what it names"
     return cheat(WITH_NODE, name, said, red=test.replace(asserted, body), green={WITH_NODE.source: EMPTY})
 
 
@@ -144,7 +144,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> NodeStage:
 def test_an_honest_change_passes(stage: NodeStage) -> None:
     ended = stage.play(cheat(WITH_NODE, "honest", ""))
     assert ended.gate == "", ended.said
-    assert "not measured" in ended.said
+    assert "not measured" not in ended.said
 
 
 def test_a_test_of_a_name_that_is_not_there_yet_is_proved_as_stub_red_and_called_so(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.languages.node.language import NODE
-from agentforge.languages.outcomes import NO_TESTS, TestRun
+from agentforge.languages.outcomes import NO_TESTS, TestRun, Watch
 from agentforge.sandbox.walls.ladder import choose
 
 NEEDS_NODE = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -85,6 +85,7 @@ def run_in(
     *ids: str,
     timeout_s: float = 60,
     source: Mapping[str, str] | None = None,
+    watch: Watch | None = None,
 ) -> TestRun:
     top = tmp_path / "tree"
     (top / "test").mkdir(parents=True)
@@ -124,6 +125,7 @@ def run_in(
         scratch=tmp_path / "scratch",
         timeout_s=timeout_s,
         limit_s=2,
+        watch=watch,
     )
     assert {path: (top / path).read_bytes() for path in paths} == before, "what was laid is gone"
     assert not (top / "node_modules").exists()
@@ -258,3 +260,64 @@ def test_a_test_of_what_is_not_there_yet_fails_by_an_outcome(tmp_path: Path) -> 
     assert "net is not there yet" in said["test/export"].message
     assert said["test/hollow"].message.startswith("it passes without what it names")
     assert run.collect_errors.keys() == {"test/module.test.mjs", "test/package.test.mjs"}
+
+
+LIBRARY = """{export}function add(a, b) {{
+  return a + b;
+}}
+{export}const twice = (a) =>
+  a * 2;
+{export}class Shop {{
+  open() {{
+    if (this.closed) {{
+      return "never";
+    }}
+    return "open";
+  }}
+}}
+{more}"""
+WATCHED = """
+test('adds', () => same(add(1, 1), 2));
+describe('outer', () => { it('twice', async () => same(twice(2), 4)); it('opens', () => same(new Shop().open(), 'open')); });
+test('nothing', () => same(1, 1));
+"""
+CHILD = "if (process.argv[2]) {\n  (() => {\n    console.log('hello');\n  })();\n}\n"
+STARTS = """
+test('starts', () => same(START('node', ['greet.js', 'x']).toString(), 'hello\\n'));
+"""
+
+
+@NEEDS_NODE
+@pytest.mark.parametrize("project", PROJECTS)
+def test_the_lines_that_each_test_runs_are_seen_whatever_the_runner(tmp_path: Path, project: Project) -> None:
+    module = project.ending.endswith("mjs")
+    name = "lib.mjs" if module else "lib.js"
+    loads = (
+        f"import {{ add, twice, Shop }} from '../{name}'; import {{ execFileSync }} from 'node:child_process';\n"
+        if module
+        else f"const {{ add, twice, Shop }} = require('../{name}'), {{ execFileSync }} = require('node:child_process');\n"
+    )
+    more = "" if module else "module.exports = { add, twice, Shop };\n"
+    run = run_in(
+        tmp_path,
+        project,
+        {"a": loads + WATCHED + STARTS.replace("START", "execFileSync")},
+        source={name: LIBRARY.format(export="export " if module else "", more=more), "greet.js": CHILD},
+        watch=Watch((name, "greet.js"), children=True),
+    )
+    assert run.status == "ran", (run.reason, run.output)
+    assert {result.outcome for result in run.results.values()} == {"passed"}, run.results
+    assert run.reached is not None, run.output
+    seen = {key.partition("::")[2]: dict(lines) for key, lines in run.reached.tests.items()}
+    assert seen == {
+        "adds": {name: frozenset({1, 2, 3})},
+        "outer::twice": {name: frozenset({4, 5})},
+        "outer::opens": {name: frozenset({7, 8, 10, 11, 12})},
+        "nothing": {},
+        "starts": {},
+    }
+    started = {key.partition("::")[2]: dict(lines) for key, lines in run.reached.children.items()}
+    # What jest gives to tests as the environment is a copy, which no process is started with.
+    of_child = {} if project.runner == "jest" else {"starts": {"greet.js": frozenset({2, 3, 4})}}
+    assert {key: lines for key, lines in started.items() if lines} == of_child
+    assert any(key.endswith("::starts") for key in run.reached.started)

@@ -154,6 +154,8 @@ def _judged(path: str, mutant: Mutant, right: TestRun, wrong: TestRun, longest: 
         if not right.ids or not frozenset(right.ids).isdisjoint(covering(identity))
     ]
     place = Mistake(path, mutant.line, mutant.what, "not run")
+    if path in wrong.collect_errors:  # it is no program: nobody had to notice
+        return place
     if wrong.status != "ran":
         hangs = wrong.duration_ms >= 1000 * longest
         return replace(place, found="killed", killed_by=tuple(asked)) if hangs else place

@@ -9,7 +9,7 @@ from agentforge.core.reply import Json
 from agentforge.gates.mutation import MutationRun, try_mutants
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.superseded import superseded_ids
-from agentforge.languages.outcomes import GOOD, Lines, TestRun, Watch
+from agentforge.languages.outcomes import ALL, GOOD, Lines, TestRun, Watch
 from agentforge.languages.symbols import decode
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import asserts, is_run
@@ -122,7 +122,7 @@ def _why_not(lines: Lines) -> str:
 
 def _ran_before(runner: PristineRunner, base: str, source: Sequence[str]) -> Lines:
     """The lines that the base's tests run, in their bodies or while they are set up."""
-    run = runner.run(base, (), Watch(tuple(source)))
+    run = runner.run(base, (), Watch(tuple(source), together=True))
     if run.reached is None:
         return {}
     return _joined({**run.reached.tests, "": run.reached.setup}, [*run.reached.tests, ""])
@@ -142,10 +142,10 @@ def _text(runner: PristineRunner, tree: str, path: str) -> str:
 
 def reached_lines(runner: PristineRunner, tree: str, changed: Lines) -> Lines | None:
     """Which of the changed lines the tests of a tree run; None where that could not be measured."""
-    run = runner.run(tree, (), Watch(tuple(sorted(changed))))
+    run = runner.run(tree, (), Watch(tuple(sorted(changed)), together=True))
     if run.status != "ran" or run.reached is None or run.reached.lost:
         return None
-    passing = [identity for identity, result in run.results.items() if result.outcome in GOOD]
+    passing = [ALL, *(identity for identity, result in run.results.items() if result.outcome in GOOD)]
     own, started = (_joined(lines, passing) for lines in (run.reached.tests, run.reached.children))
     nothing: frozenset[int] = frozenset()
     return {

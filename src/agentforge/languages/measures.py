@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 
 from agentforge.languages.grammars import measured as by_grammar
+from agentforge.languages.grammars.mutants import mutants as mutants_by_grammar
 from agentforge.languages.table import language_of
 from agentforge.languages.values import ChangedCode, Mutant
 
@@ -28,7 +29,8 @@ def counts_complexity(path: str) -> bool:
 def statements(text: str, path: str) -> frozenset[int]:
     """The lines that can be executed."""
     language = language_of(path)
-    return language.measures.statements(text) if language else frozenset()
+    found = language.measures.statements(text) if language else frozenset()
+    return by_grammar.statements(text, path) if found is None else found
 
 
 def same_code(before: str, after: str, path: str) -> bool:
@@ -50,7 +52,8 @@ def changed_code(before: str, after: str, path: str) -> ChangedCode | None:
 def mutants(text: str, path: str, lines: Collection[int], *, limit: int, seed: str) -> list[Mutant]:
     """Small wrong versions of a file, each wrong in one of `lines`; none of a language that is not ours."""
     language = language_of(path)
-    return language.measures.mutants(text, lines, limit=limit, seed=seed) if language else []
+    found = language.measures.mutants(text, lines, limit=limit, seed=seed) if language else []
+    return mutants_by_grammar(text, path, lines, limit=limit, seed=seed) if found is None else found
 
 
 def emptied(

@@ -50,8 +50,12 @@ class Watch:
     """Other files, which are seen to be opened."""
     children: bool = False
     """Whether processes that a test starts are watched too: they get a variable and a module more."""
+    together: bool = False
+    """Whether it is enough to know what all tests ran, and not which of them."""
 
 
+ALL = "."
+"""Stands for all tests of a run, where nobody asked which of them."""
 Lines = Mapping[str, frozenset[int]]
 """Lines that ran, by file."""
 

@@ -165,8 +165,8 @@ class Measures(Protocol):
     def code_lines(self, text: str, /) -> list[tuple[int, Words]] | None:
         """The lines that do something, with their words: copies are found by them. None if it has none."""
 
-    def statements(self, text: str, /) -> frozenset[int]:
-        """The lines that can be executed."""
+    def statements(self, text: str, /) -> frozenset[int] | None:
+        """The lines that can be executed. None: by the grammar of the file."""
 
     def same_code(self, before: str, after: str, /) -> bool | None:
         """Whether two texts are one program up to comments, documentation and formatting. None: by the
@@ -178,9 +178,9 @@ class Measures(Protocol):
         of the file says.
         """
 
-    def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant]:
+    def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant] | None:
         """At most `limit` small wrong versions of a file, each wrong in one of `lines`; the same seed draws
-        the same.
+        the same. None: by the grammar of the file.
         """
 
     def emptied(

@@ -12,6 +12,7 @@ from agentforge.languages.compiled.braces import TestDialect, tests_in
 from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line, placed
 from agentforge.languages.compiled.stubs import go_stubs
+from agentforge.languages.compiled.watching import VARIABLE, LineCalls
 from agentforge.languages.described import Read, decode, words
 from agentforge.languages.reports.ends import Canaries, Program
 from agentforge.languages.reports.go_events import broken_files, read_go
@@ -209,6 +210,36 @@ def _behind_tags(read: Read, paths: Sequence[str]) -> tuple[tuple[str, str], ...
     return tuple((f"{tag} tests", f"not run: they are behind the build tag `{tag}`") for tag in sorted(tags))
 
 
+_TELLER = """package {package}
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+)
+
+var agentforgeSeen [{count}]uint32
+
+func agentforgeRan(number int) {{
+	if atomic.SwapUint32(&agentforgeSeen[number], 1) != 0 {{
+		return
+	}}
+	if place := os.Getenv("{variable}"); place != "" {{
+		if file, err := os.OpenFile(place, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {{
+			fmt.Fprintln(file, number)
+			file.Close()
+		}}
+	}}
+}}
+"""
+
+
+def _teller(text: str, count: int) -> tuple[str, str]:
+    package = re.search(r"^package\s+(\w+)", text, re.MULTILINE)
+    named = package[1] if package else "main"
+    return "agentforge_lines.go", _TELLER.format(package=named, count=count, variable=VARIABLE)
+
+
 KIT = Kit(
     name="Go",
     suffixes=(".go",),
@@ -231,6 +262,11 @@ KIT = Kit(
     warm="gocache",
     judge=judge,
     stub=go_stubs,
+    lines=LineCalls(
+        lambda number: f"agentforgeRan({number})",
+        re.compile(r'"os/exec"|\bos\.StartProcess|testscript'),
+        _teller,
+    ),
     held_out="held_out_by_agentforge_test.go",
     doubts=(
         (

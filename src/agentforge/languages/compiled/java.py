@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from agentforge.languages.compiled.braces import TestDialect, tests_in
 from agentforge.languages.compiled.kit import Commands, Kit
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line
+from agentforge.languages.compiled.watching import VARIABLE, LineCalls
 from agentforge.languages.described import Read, words
 from agentforge.languages.outcomes import Outcome
 from agentforge.languages.reports.ends import Canaries, End, Program, numbered
@@ -311,6 +312,30 @@ def _of_pom(text: str) -> object:
     return plugins, [found[0] for found in _PROPERTY.finditer(text)]
 
 
+_TELLER = """{package}final class AgentforgeLines {{
+    private static final java.util.Set<Integer> SEEN = java.util.concurrent.ConcurrentHashMap.newKeySet();
+
+    static void ran(int number) {{
+        String place = System.getenv("{variable}");
+        if (place == null || !SEEN.add(number)) return;
+        try {{
+            java.nio.file.Files.write(
+                java.nio.file.Paths.get(place), (number + "\\n").getBytes(),
+                java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.APPEND);
+        }} catch (Exception error) {{
+            return;
+        }}
+    }}
+}}
+"""
+
+
+def _teller(text: str, _count: int) -> tuple[str, str]:
+    declared = re.search(r"^\s*package\s+([\w.]+)\s*;", text, re.MULTILINE)
+    package = f"package {declared[1]};\n\n" if declared else ""
+    return "AgentforgeLines.java", _TELLER.format(package=package, variable=VARIABLE)
+
+
 KIT = Kit(
     name="Java",
     suffixes=(".java",),
@@ -333,6 +358,11 @@ KIT = Kit(
     variables=_variables,
     places=("repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "services.gradle.org"),
     judge=judge,
+    lines=LineCalls(
+        lambda number: f"AgentforgeLines.ran({number})",
+        re.compile(r"\bProcessBuilder\b|\bgetRuntime\("),
+        _teller,
+    ),
     held_out="HeldOutByAgentforgeTest.java",
     doubts=(
         (

@@ -13,10 +13,12 @@ from pathlib import Path
 from agentforge.core.errors import UsageError
 from agentforge.languages.compiled import braces
 from agentforge.languages.compiled.running import Bench, Stub, TestJudge, in_a_copy, run_tests
+from agentforge.languages.compiled.watching import LineCalls
+from agentforge.languages.covering import WatchedRuns
 from agentforge.languages.described import Read
 from agentforge.languages.environments import build_environment
 from agentforge.languages.outcomes import TestRun, Watch
-from agentforge.languages.plain.answers import PlainProjects, PlainRuns, PlainTests
+from agentforge.languages.plain.answers import PlainProjects, PlainTests
 from agentforge.languages.set_up import Makings
 from agentforge.languages.toolchains import find_toolchains, needs_of, with_toolchains
 from agentforge.languages.values import CheckRun, Environment, Liveness, Plan, Sections
@@ -86,6 +88,8 @@ class Kit:
     """The folder of what set-up compiled. A run has a copy of its own: what a test writes there reaches no
     other run.
     """
+    lines: LineCalls | None = None
+    """How its code tells which lines run."""
     starts: tuple[str, ...] = ()
     """Names of the programs that a test command may begin with; what else it is, nobody can judge."""
 
@@ -233,7 +237,7 @@ class KitTests(PlainTests):
         return f"compile-red, which is weaker than a failing test: {lines[0]}"
 
 
-class KitRuns(PlainRuns):
+class KitRuns(WatchedRuns):
     """`SandboxRuns` of a kit."""
 
     def __init__(self, kit: Kit) -> None:
@@ -257,14 +261,14 @@ class KitRuns(PlainRuns):
         tree: Path,
         /,
         *,
-        ids: Sequence[str] = (),
         base_command: tuple[str, ...],
+        ids: Sequence[str] = (),
+        watch: Watch | None = None,
         scratch: Path,
         timeout_s: float,
-        watch: Watch | None = None,  # noqa: ARG002 - the port
         limit_s: float = 0,  # noqa: ARG002 - the port
     ) -> TestRun:
-        """What each test did."""
+        """What each test did, and with `watch` what it ran."""
         kit = self._kit
         return run_tests(
             kit.judge,
@@ -275,6 +279,7 @@ class KitRuns(PlainRuns):
             ids=ids,
             command=base_command,
             scratch=scratch,
+            watched=(watch, kit.lines) if watch is not None and kit.lines is not None else None,
         )
 
     def judge_hash(self) -> str:

@@ -5,17 +5,9 @@ from collections.abc import Mapping
 from agentforge.languages.compiled import go, java, rust
 from agentforge.languages.compiled.kit import Kit, KitProjects, KitRuns, KitTests
 from agentforge.languages.described import words
+from agentforge.languages.grammars.reader import unread_gaps
 from agentforge.languages.plain.reading import PlainImports, PlainMeasures, PlainNames, PlainSource
 from agentforge.languages.port import Language
-
-_GAPS = (
-    (
-        "lines that tests run",
-        "not available: whether a new test runs a changed line is not measured for {name}",
-    ),
-    ("coverage", "not available for {name}"),
-    ("mutants", "not available for {name}"),
-)
 
 
 def language_of_kit(
@@ -35,7 +27,7 @@ def language_of_kit(
         measures=PlainMeasures(),
         tests=KitTests(kit),
         runs=KitRuns(kit),
-        gaps=(*((what, why.format(name=kit.name)) for what, why in _GAPS), *gaps),
+        gaps=(*unread_gaps(kit.name), *gaps),
     )
 
 

@@ -18,7 +18,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from agentforge.languages.outcomes import NO_TESTS, TestResult, TestRun, absent, as_stub_red, covering
+from agentforge.languages.compiled.watching import LineCalls, WatchedCopy
+from agentforge.languages.outcomes import (
+    GOOD,
+    NO_TESTS,
+    TestResult,
+    TestRun,
+    Watch,
+    absent,
+    as_stub_red,
+    covering,
+)
 from agentforge.languages.reports.ends import Program, believed
 from agentforge.languages.safe_ids import safe_names, with_names
 from agentforge.languages.values import Environment
@@ -163,13 +173,45 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     ids: Sequence[str],
     command: tuple[str, ...],
     scratch: Path,
+    watched: tuple[Watch, LineCalls] | None = None,
 ) -> TestRun:
-    """What each test did. `scratch` is a folder of ours outside the tree; what is made there is removed."""
+    """What each test did. `scratch` is a folder of ours outside the tree; what is made there is removed. A
+    run that is watched and does not pass is run once more, unwatched.
+    """
+    if watched is not None:
+        with in_a_copy(tree, scratch, bench_of) as bench:
+            run = _watched_run(judge, is_test, bench, WatchedCopy(bench, *watched), ids, command)
+            if run is not None:
+                return run
     with in_a_copy(tree, scratch, bench_of) as bench:
         began = time.monotonic()
         found = _Rounds(judge, is_test, stub, bench, command)
         found.go(ids)
         return found.as_run((*command, *ids), tuple(ids), round((time.monotonic() - began) * 1000))
+
+
+def _watched_run(
+    judge: TestJudge,
+    is_test: Callable[[str], bool],
+    bench: Bench,
+    copy: WatchedCopy,
+    ids: Sequence[str],
+    command: tuple[str, ...],
+) -> TestRun | None:
+    """A run with the lines that tests ran; None where nothing can be watched, or the tests do not pass so."""
+    if not copy.lay():
+        return None
+    began = time.monotonic()
+    found = _Rounds(judge, is_test, None, bench, command)
+    found.go(ids)
+    run = found.as_run((*command, *ids), tuple(ids), round((time.monotonic() - began) * 1000))
+    if (
+        run.status != "ran"
+        or run.collect_errors
+        or any(each.outcome not in GOOD for each in run.results.values())
+    ):
+        return None
+    return replace(run, reached=copy.reached([*run.results], lambda each: judge(bench, (each,), command)))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from agentforge.languages.compiled.braces import TestDialect, tests_in
 from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line
 from agentforge.languages.compiled.stubs import rust_stubs
+from agentforge.languages.compiled.watching import VARIABLE, LineCalls
 from agentforge.languages.described import Read, decode, read_toml, table, words
 from agentforge.languages.reports.ends import Canaries, End, Program
 from agentforge.languages.reports.libtest import read_libtest, read_list
@@ -270,6 +271,15 @@ def _has(*names: str) -> Any:  # noqa: ANN401 - a predicate of a folder
     return lambda tree: any((tree / name).is_file() for name in names)
 
 
+_TELLS = (
+    "{{static AF: ::std::sync::atomic::AtomicBool=::std::sync::atomic::AtomicBool::new(false);"
+    "if !AF.swap(true,::std::sync::atomic::Ordering::Relaxed){{"
+    'if let ::std::option::Option::Some(p)=::std::env::var_os("{variable}"){{'
+    "if let ::std::result::Result::Ok(mut f)="
+    "::std::fs::OpenOptions::new().append(true).create(true).open(p){{"
+    'let _=::std::io::Write::write_all(&mut f,b"{number}\\n");}}}}}}}}'
+)
+
 KIT = Kit(
     name="Rust",
     suffixes=(".rs",),
@@ -294,6 +304,10 @@ KIT = Kit(
     warm="target",
     judge=judge,
     stub=rust_stubs,
+    lines=LineCalls(
+        lambda number: _TELLS.format(number=number, variable=VARIABLE),
+        re.compile(r"\bCommand::new|\bassert_cmd\b|\btrycmd\b|CARGO_BIN_EXE|cargo_bin"),
+    ),
     held_out="held_out_by_agentforge.rs",
     doubts=(
         (

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Collection
 
 from agentforge.languages.grammars import reader
+from agentforge.languages.grammars.probes import probes_of, still_lines
 from agentforge.languages.grammars.table import Grammar, grammar_of
 from agentforge.languages.grammars.typed import MAKES_AN_OBJECT, TYPED
-from agentforge.languages.values import ChangedCode
+from agentforge.languages.values import ChangedCode, ChangedValue
 
 
 def complexity(text: str, path: str) -> dict[str, int]:
@@ -57,7 +58,19 @@ def changed_code(before: str, after: str, path: str) -> ChangedCode | None:
     shorter = {name for name, words in new.items() if name in old and words != old[name]} - changed
     ranges = [(start, end) for name, start, end in functions if name in shorter]
     lines |= {leaf.line for leaf in now if any(start <= leaf.line <= end for start, end in ranges)}
-    return ChangedCode(tuple(sorted(changed | shorter)), frozenset(lines), ())
+    return ChangedCode(tuple(sorted(changed | shorter)), frozenset(lines), _unseen(after, path, lines))
+
+
+def statements(text: str, path: str) -> frozenset[int]:
+    """The lines that can be seen to run; none where that cannot be read."""
+    return frozenset().union(*(probe.lines for probe in probes_of(text, path) or ()))
+
+
+def _unseen(text: str, path: str, lines: set[int]) -> tuple[ChangedValue, ...]:
+    """What changed where no line can be seen to run: outside of functions, or written by a macro."""
+    if lines <= statements(text, path) | still_lines(text, path):
+        return ()
+    return (ChangedValue("what stands outside of functions", frozenset(), read=True),)
 
 
 def emptied(

@@ -56,6 +56,14 @@ def is_installed() -> bool:
     return importlib.util.find_spec("tree_sitter") is not None
 
 
+def unread_gaps(language: str) -> tuple[tuple[str, str], ...]:
+    """What cannot be said of a language where its files cannot be parsed."""
+    if is_installed():
+        return ()
+    why = f"not available for {language} without the extra `code`"
+    return (("which lines a test runs", why), ("coverage", why), ("mistakes put into the change", why))
+
+
 @cache
 def _parser(module: str, factory: str) -> Any | None:  # noqa: ANN401 - the library is an extra, and untyped here
     try:
@@ -71,6 +79,14 @@ def _root(text: str, grammar: Grammar) -> Any | None:  # noqa: ANN401 - a node o
         return None
     parser = _parser(grammar.module, grammar.factory)
     return parser.parse(text.encode("utf-8", "replace")).root_node if parser is not None else None
+
+
+def tree_of(text: str, grammar: Grammar) -> Any | None:  # noqa: ANN401 - a node of the library
+    """The tree of a file, for who walks it; None where there is nothing to parse with, or the text does not
+    parse.
+    """
+    root = _root(text, grammar)
+    return None if root is None or root.has_error else root
 
 
 def _is_endless(text: str) -> bool:
@@ -102,8 +118,7 @@ def bodies(text: str, grammar: Grammar) -> list[Body] | None:
     """The bodies of all functions in order; None where there is nothing to parse with, or the text does not
     parse.
     """
-    root = _root(text, grammar)
-    if root is None or root.has_error:
+    if (root := tree_of(text, grammar)) is None:
         return None
     found = []
     for node, name, kind in _definitions(root, "", grammar, 0):
@@ -141,8 +156,7 @@ def leaves(text: str, grammar: Grammar) -> list[Leaf] | None:
     """Every word of the code in order, comments left out; None where there is nothing to parse with, or the
     text does not parse.
     """
-    root = _root(text, grammar)
-    if root is None or root.has_error:
+    if (root := tree_of(text, grammar)) is None:
         return None
     found: list[Leaf] = []
     waiting = [root]
@@ -159,8 +173,7 @@ def leaves(text: str, grammar: Grammar) -> list[Leaf] | None:
 
 def branches(text: str, grammar: Grammar) -> list[int] | None:
     """The lines on which the code may go more than one way, one for each; None as above."""
-    root = _root(text, grammar)
-    if root is None or root.has_error:
+    if (root := tree_of(text, grammar)) is None:
         return None
     found: list[int] = []
     waiting = [root]

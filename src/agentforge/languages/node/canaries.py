@@ -6,7 +6,7 @@ They stand behind the file's own tests, so that a file in which none of them ran
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,10 +64,14 @@ def with_canaries(text: str, runner: Runner, token: str) -> str:
 
 @contextmanager
 def laid_canaries(
-    folder: Path, listed: Sequence[str], runner: Runner, token: str
+    folder: Path,
+    listed: Sequence[str],
+    runner: Runner,
+    token: str,
+    hooked: Callable[[str, str], str] = lambda text, _: text,
 ) -> Iterator[frozenset[str]]:
     """Our tests in every file of tests below a folder, for as long as the run takes; the files that have
-    them.
+    them. `hooked` is given each text and its path, and may add to it.
     """
     kept: dict[str, bytes] = {}
     try:
@@ -79,7 +83,7 @@ def laid_canaries(
             text = data.decode("utf-8", "replace")
             if text.encode() == data and _TESTS.search(text):
                 kept[path] = data
-                place.write_text(with_canaries(text, runner, token), encoding="utf-8")
+                place.write_text(hooked(with_canaries(text, runner, token), path), encoding="utf-8")
         yield frozenset(kept)
     finally:
         for path, data in kept.items():

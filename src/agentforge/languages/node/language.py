@@ -1,6 +1,7 @@
 """JavaScript and TypeScript, as the port knows them."""
 
 from agentforge.languages.described import words
+from agentforge.languages.grammars.reader import unread_gaps
 from agentforge.languages.node.imports import NodeImports
 from agentforge.languages.node.measures import NodeMeasures
 from agentforge.languages.node.projects import NodeProjects
@@ -23,8 +24,5 @@ NODE = Language(
     measures=NodeMeasures(),
     tests=NodeTests(_NAME),
     runs=NodeRuns(_NAME),
-    gaps=(
-        ("which lines a test runs", f"not measured for {_NAME}"),
-        ("mistakes put into the change", f"not made for {_NAME}"),
-    ),
+    gaps=unread_gaps(_NAME),
 )

@@ -13,6 +13,7 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
+from agentforge.languages.covering import WatchedRuns
 from agentforge.languages.keyed import Records, read_records
 from agentforge.languages.merged import merged_runs
 from agentforge.languages.node.canaries import laid_canaries
@@ -31,6 +32,7 @@ from agentforge.languages.node.scan import SEPARATOR
 from agentforge.languages.node.stubs import laid_texts, stand_ins
 from agentforge.languages.node.test_files import CODE, is_test_name
 from agentforge.languages.node.testreport import JudgeReader, NodeReport, telling
+from agentforge.languages.node.watching import NodeWatch
 from agentforge.languages.outcomes import (
     NO_TESTS,
     TestRun,
@@ -39,7 +41,6 @@ from agentforge.languages.outcomes import (
     as_stub_red,
     covering,
 )
-from agentforge.languages.plain.answers import PlainRuns
 from agentforge.languages.safe_ids import safe_names, to_run, with_names
 from agentforge.languages.values import CheckRun, Environment
 from agentforge.sandbox.base import Confinement, Sandbox
@@ -54,7 +55,7 @@ JUDGES: dict[Runner, str] = {
     "jest": "jest.cjs",
     "mocha": "mocha.cjs",
 }
-_FILES = ("report.cjs", *JUDGES.values())
+_FILES = ("report.cjs", "child.cjs", *JUDGES.values())
 OUTPUT_LIMIT = 20_000
 CHECK_S = 300
 MOST_BROKEN = 5
@@ -62,7 +63,7 @@ MOST_BROKEN = 5
 _SKIPPED_FOLDERS = frozenset({"node_modules", ".git", "dist", "coverage"})
 
 
-class NodeRuns(PlainRuns):
+class NodeRuns(WatchedRuns):
     """What runs in the environment of a JavaScript project."""
 
     def run_tests(  # noqa: PLR0913 - the port
@@ -79,8 +80,9 @@ class NodeRuns(PlainRuns):
         limit_s: float = 0,
         watch: Watch | None = None,
     ) -> TestRun:
-        """What each test did: of the files that `ids` are in, all are run, and those asked for are told."""
-        del watch  # which lines a test runs is not measured
+        """What each test did: of the files that `ids` are in, all are run, and those asked for are told. A
+        run that is watched and does not come to an end is run once more, unwatched.
+        """
         tree = tree.resolve()
         scratch.mkdir(parents=True, exist_ok=True)
         runs: list[tuple[str, TestRun]] = []
@@ -95,7 +97,8 @@ class NodeRuns(PlainRuns):
                 once = _Once(
                     sandbox, env, tree, place, suite, tuple(mine), timeout_s, limit_s or timeout_s / 3
                 )
-                runs.append((suite.folder or suite.runner, once.go()))
+                run = once.watched(watch) if watch is not None else once.go()
+                runs.append((suite.folder or suite.runner, run))
             finally:
                 remove_tree(place)
         return _asked(
@@ -107,7 +110,7 @@ class NodeRuns(PlainRuns):
     def judge_hash(self) -> str:
         """A digest of the judges, and of what reads their report."""
         own = resources.files("agentforge.languages.node").joinpath("testrun.py").read_bytes()
-        return digest(b"".join((*map(_source_of, _FILES), own)))
+        return digest(b"".join((*map(_source_of, (*_FILES, "lines.js")), own)))
 
     def lint(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
         """What the project's linters and formatters find in those of `paths` that exist."""
@@ -233,6 +236,20 @@ class _Once:
         self._key, self._token = secrets.token_bytes(32), secrets.token_hex(8)
         self._out = place / "out"
         self._cwd = tree / suite.folder if suite.folder else tree
+        self._watch: NodeWatch | None = None
+
+    def watched(self, watch: Watch) -> TestRun:
+        """What each test did, and which lines of these files it ran, where that can be seen."""
+        child = self._place / "judge" / "child.cjs"
+        self._watch = NodeWatch(watch, self._tree, self._out / "lines", child)
+        with laid_texts(self._tree, self._watch.texts):
+            run = self._round()
+        seen, self._watch = self._watch, None
+        if run.status != "ran":
+            return self._round()
+        return replace(
+            run, reached=seen.reached(run.results, sorted({each.file for each in run.results.values()}))
+        )
 
     def go(self) -> TestRun:
         """What each test did. Where files of tests lack something of the project's own modules, stubs stand
@@ -268,7 +285,7 @@ class _Once:
             return TestRun(self._suite.command, "not_run", NO_TESTS)
         with (
             laid_modules(self._env, self._tree, self._out),
-            laid_canaries(self._cwd, listed, self._suite.runner, self._token) as laid,
+            laid_canaries(self._cwd, listed, self._suite.runner, self._token, self._hooked) as laid,
         ):
             if isinstance(command := self._command(wanted), str):
                 return TestRun(self._suite.command, "not_run", command)
@@ -282,6 +299,9 @@ class _Once:
                 ignored = (word for path in broken for word in ("--ignore", path))
                 done = self._run((*command[: len(command) - len(wanted)], *ignored, *rest), rest)
         return self._told(done, frozenset(map(self._whole, laid)), broken)
+
+    def _hooked(self, text: str, path: str) -> str:
+        return self._watch.hooked(text, self._whole(path), self._suite.runner) if self._watch else text
 
     def _run(self, command: tuple[str, ...], wanted: Sequence[str]) -> Completed:
         (self._out / "report").unlink(missing_ok=True)

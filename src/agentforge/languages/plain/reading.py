@@ -107,9 +107,9 @@ class PlainMeasures:
         """Not known here."""
         return None
 
-    def statements(self, text: str, /) -> frozenset[int]:
-        """Not known here, so that none is said not to have run."""
-        return frozenset()
+    def statements(self, text: str, /) -> frozenset[int] | None:
+        """By the grammar of the file."""
+        return None
 
     def same_code(self, before: str, after: str, /) -> bool | None:
         """Not known here."""
@@ -119,9 +119,9 @@ class PlainMeasures:
         """Not known here."""
         return None
 
-    def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant]:
-        """None are made."""
-        return []
+    def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant] | None:
+        """By the grammar of the file."""
+        return None
 
     def emptied(
         self, text: str, functions: Collection[str], /, *, answer: bool, always: bool = False
