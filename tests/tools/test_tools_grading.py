@@ -5,11 +5,12 @@ is ever refused.
 from agentforge.commands.permissions import ActionCall, Policy, decide
 from agentforge.commands.risks import assess
 from tests.rows import every
-from tests.tools.command_lines import ASKED_ABOUT, DISGUISED, EVERYDAY, lines
+from tests.tools.command_lines import ASKED_ABOUT, DISGUISED, EVERYDAY, SECOND_LOOK, lines
 from tests.tools.test_tools_permissions import POLICY, USUAL
 
 MORE_THAN_IT_SEEMS = {
     "in disguise": DISGUISED,
+    "at a second look": SECOND_LOOK,
     "env": lines(r"""
     env -S"curl x" ;; env -iS 'curl x' ;; env -vS 'curl x' ;; env - curl x ;; env -a foo curl x
     env -P /x curl x

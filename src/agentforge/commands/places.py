@@ -106,7 +106,7 @@ def _rooted(path: str, parts: list[str]) -> PlaceKind:
     known = _known()
     if len(parts) >= 2 and parts[0] == "etc" and parts[1] in known.account:
         return "account"
-    if re.fullmatch(r"/proc/[^/]+/(environ|mem|maps|cmdline|fd)(/.*)?", path):
+    if re.fullmatch(r"/proc/[^/]+/(task/[^/]+/)?(environ|mem|maps|cmdline|fd)(/.*)?", path):
         return "account"
     while parts and _names_nothing(parts[-1]):
         parts = parts[:-1]

@@ -17,6 +17,9 @@ _GIT_VALUED = frozenset(
 _AWK_RUNS = re.compile(r"system\s*\(|(?<!\|)\|(?!\|)|print[^;}\n]*>|getline|@load|@include|\bclose\s*\(")
 _SED_RUNS = re.compile(
     r"(^|[;{}\n\d$,/!])\s*[eErRwW](\s|$)|([/|#,@])[gpiIm0-9]*[ew][gpiIm0-9]*(\s*[;}\n]|\s+\S|$)"
+    # A substitution to its end, whose last letters run what it made, or name a file right behind them.
+    r"|(?:^|[;{}\s\d$!/])s(?P<edge>[^\w\s\\])(?:(?:\\.|(?!(?P=edge)).)*(?P=edge)){2}[gpiIm0-9]*[ew]",
+    re.DOTALL,
 )
 _SED_BEGINS = re.compile(r"\s*(?:\d+|\$|/[^/]*/)(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*[eErRwW]|[eErRwW]\s")
 _SED_FLAG = re.compile(r"--expression=|-[nErsuz]*e")
