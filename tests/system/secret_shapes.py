@@ -11,11 +11,17 @@ from urllib.parse import quote
 _LETTERS = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3kL5mN7pQ9rS1tU3vW5xY7zA9bC1dE3fG5hJ7"
 _HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" * 3
 _UUID = "3b241101-e2bb-4255-8caf-4136c566a962"
+_CHANCE = "vQx9UDFNBzKChaEzsKkfHQSGHFEQNAXnoaUK2SIyxzDvppeIqoHloMrBywelKtiurlWMmaKRfemq7zWJBotqXpLdwRsC"
 _UPPER = "Q7ZR9X8GF2TVDW0S3JN54KHCE6MUA7LPQ2W4E6R8T0Y1U3I5O7A9S2D4F6G8H1J3K5"
 
 
 def _a(length: int) -> str:
     return (_LETTERS * 4)[:length]
+
+
+def _c(length: int) -> str:
+    """As chance has it: with few digits, and far from each other."""
+    return (_CHANCE * 3)[:length]
 
 
 def _h(length: int) -> str:
@@ -29,6 +35,10 @@ def _u(length: int) -> str:
 def _pem(kind: str) -> str:
     lines = "\n".join((_a(40) + "+/" + _a(22))[at % 7 :] for at in range(5))
     return f"-----BEGIN {kind}PRIVATE " + f"KEY-----\n{lines}\nabc=\n-----END {kind}PRIVATE KEY-----"
+
+
+def _spelled(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 PEM = _pem("RSA ")
@@ -194,6 +204,50 @@ TOKENS = {
     "fernet key": "q" + _a(20) + "-" + _a(20) + "8=",
     "fernet token": "gAAAAA" + "B" + _a(120) + "==",
     "random": _a(40),
+    "anthropic subscription": "sk-ant-oat01-" + _c(86),
+    "openai service": "sk-svcacct-" + _c(70),
+    "random, few digits": "OdgTDxEvDBlLbGpwBkjrFqXP9DjKBljEONGCMtYv",
+    "openai session": "sess-" + _c(40),
+    "together": "tgp_v1_" + _c(43),
+    "gemini": "AQ.Ab8" + _c(46),
+    "firecrawl": "fc-" + _h(32),
+    "brave": "BSA" + _c(28),
+    "e2b": "e2b_" + _h(40),
+    "daytona": "dtn_" + _h(64),
+    "modal": "as-" + _c(22),
+    "composio": "ak_" + _c(20),
+    "browserbase": "bb_live_" + _c(26),
+    "llamacloud": "llx-" + _c(48),
+    "helicone": "sk-helicone-wle0dps-dli9rkq-rwk5xi8-7lqfoqc",
+    "cursor": "crsr_" + _h(64),
+    "runway": "key_" + _h(128),
+    "stytch": "secret-live-" + _c(34) + "=",
+    "neon password": "npg_" + _c(12),
+    "xata": "xau_" + _c(38),
+    "deno": "ddp_" + _c(36),
+    "jsr": "jsrd_" + _c(40),
+    "depot": "depot_project_" + _h(64),
+    "trigger": "tr_prod_" + _c(20),
+    "inngest": "signkey-prod-" + _h(64),
+    "svix": "testsk_" + _c(32) + ".us",
+    "axiom": "xaat-" + _UUID,
+    "statsig": "secret-" + _c(43),
+    "launchdarkly api": "api-" + _UUID,
+    "paddle": "pdl_live_apikey_" + _c(26).lower() + "_" + _c(22) + "_" + _c(3),
+    "mollie": "live_" + _c(30),
+    "clickup": "pk_27817571_" + _u(32),
+    "canva": "cnvca" + _c(43),
+    "shopify user": "shpua_" + _h(32),
+    "swarm": "SWMTKN-1-" + _c(50).lower() + "-" + _c(25).lower(),
+    "k3s": "K10" + _h(64) + "::server:" + _h(32),
+    "bitwarden": "0." + _UUID + "." + _c(30) + ":bgfDAVyqdFfpjH1bEH5USg==",
+    "nostr": "nsec1f3ptykaljlm4lznry0d09te3sgrw4t70dlrmz6rhdypuprtux6j23x7s0r",
+    "socket": "sktsec_" + _c(40) + "_api",
+    "stackhawk": "hawk." + _c(20) + "." + _c(20),
+    "paseto": "v4.local." + _c(90),
+    "telegram address": "https://api.telegram.org/bot123456789:AA" + _c(33) + "/sendMessage",
+    "settings in base64": _spelled(f"DEBUG=1\nSTRIPE_KEY=sk_live_{_a(24)}\n"),
+    "settings in base64, twice": _spelled(_spelled(f"DB_PASSWORD={_a(16)}\n")),
 }  # fmt: skip
 
 # Over many lines, whole, cut or with numbers.
@@ -212,6 +266,8 @@ BLOCKS = {
     "tail with numbers": NUMBERED[170:],
     "openssh without its head": "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n" + _a(70) + "\n" + _a(64),
     "rsa without its head": "MIIEowIBAAKCAQEA" + _a(48) + "\n" + _a(64) + "\n" + _a(64),
+    "pem in base64": _spelled(_pem("EC ")),
+    "settings in base64, lines": "\n".join(_spelled(f"A=1\nTOKEN={_a(40)}\nB={'x' * 60}\n")[at : at + 64] for at in (0, 64, 128)),
     "putty": "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: x\nPublic-Lines: 1\nAAAAC3Nz\nPrivate-Lines: 2\n"
     + _a(64) + "\n" + _a(20) + "\nPrivate-MAC: " + _h(64),
 }  # fmt: skip
@@ -281,6 +337,18 @@ PLACED = {
     "php": Placed(f"define('DB_PASSWORD', '{_PASSWORD}');", _PASSWORD),
     "in a page": Placed(f"<p>PrivateKey = {_a(43)}=</p>", _a(43)),
     "export in a page": Placed(f"<code>export STRIPE_SECRET={_a(30)}</code>", _a(30)),
+    "no digit": Placed('client(api_key="hYQFnyWcDixFmztkdbHKZNVgudyVnoym")', "hYQFnyWcDixFmztkdbHKZNVgudyVnoym"),
+    "yaml, below": Placed("password: >-\n  ZF24yd05CZ4daIE5m4\nx: y", "ZF24yd05CZ4daIE5m4"),
+    "element": Placed(f"<ClearTextPassword>{_PASSWORD}</ClearTextPassword>", _PASSWORD),
+    "attribute": Placed(f'<add key="DbPassword" value="{_PASSWORD}" />', _PASSWORD),
+    "terraform": Placed(f'variable "db_password" {{ default = "{_PASSWORD}" }}', _PASSWORD),
+    "dockerfile": Placed("ENV API_TOKEN " + _c(24), _c(24)),
+    "fish": Placed("set -gx API_TOKEN " + _c(24), _c(24)),
+    "openssl -k": Placed(f"openssl enc -aes-256-cbc -k {_PASSWORD} -in x", _PASSWORD),
+    "seed phrase": Placed("mnemonic: abandon ability able about above absent absorb abstract absurd abuse access accident", "abuse access accident"),
+    "jwk": Placed('{"kty":"EC","d":"' + _c(43) + '","x":"y"}', _c(43)),
+    "vendor's key": Placed(f'deepgram_key = "{_h(40)}"', _h(40)),
+    "aws secret, slash first": Placed("aws_secret_access_key = /YhWC/aYuoRBanrDfuIFoUPe8XaXoF8TC+dbv1df", "XoF8TC+dbv1df"),
     "heroku variable": Placed(f"HEROKU_API_KEY={_UUID}", _UUID),
 }  # fmt: skip
 

@@ -132,6 +132,19 @@ EVERYDAY = [
     f"page_token: {'3b241101-e2bb-4255-8caf-4136c566a962'}",
     "fig_size_and_the_rest_of_a_long_name_of_2_figures",
     "Set-Cookie: lang=de; Path=/; Max-Age=31536000",
+    "getUserByIdAndTokenFromRequestHeaderOrCookieV2Handler",
+    "if(xmlSecTmplX509DataAddSubjectName(x509DataNode) == NULL) {",
+    "password: 'MyCamelCasedFieldNameOfTheForm'",
+    "AQpAAAPAXAACdEwAAFRIAADkXAADwEgAAChAAAHUSAACtEgAAghMAAE8UAAB/EAANEgAADBIAAC4TAACUEgAA0RMAAFoTAADNEQAAqBIAANsS/TcLAQEA",
+    'variable "db_password" {\n  type    = string\n  default = "changeme-please"\n}',
+    "mnemonic: a word that helps people remember the order of things in a list, such as this",
+    "ENV TOKEN_URL https://auth.example.com/oauth2/token",
+    "<token>IDENTIFIER</token><Password>String</Password>",
+    "token: |\n  The token is described here, in words\n",
+    '"narHash": "sha256-nG/A0Yq5t2L0pMrGzDW0Mk0mGzIFSp9YlgaKJJ2vUgE=",',
+    "  checksum: 10c0/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "cGxhaW4gd29yZHMgd2l0aG91dCBhbnl0aGluZyBzZWNyZXQgYXQgYWxsLCBvbmx5IGxvbmc=",
+    "deployment api-server-01 and sess-manager-with-a-long-name-for-2-users-and-more",
 ]  # fmt: skip
 
 
@@ -151,6 +164,7 @@ def test_a_diff_with_a_secret_keeps_everything_else() -> None:
     [
         *("-----END RSA PRIVATE KEY-----", "MIIEowIBAA", "1\n", "A/", "-u a:", "curl -u ", "login a password ", "key="),
         *("a:5432:", "machine ", "session=", "Bearer ", "pat", "0.", "123456789:AA", "\\n", "%0A", "<password>", "MII\n"),
+        *("aGVs", "aGVsbG8g\n", "QUFBQUFBQUFBQUFBQUFBQUFB ", 'secret" { default', "mnemonic: ", "password: |\n "),
         *('"auth":"', "docker -p ", "--password ", "Private-Lines: 1\n", "x" * 63 + "\n", "eyJ.", "9:", "AAAAA"),
     ],
 )  # fmt: skip

@@ -20,7 +20,12 @@ _ENOUGH_BITS = 4.0
 _ENOUGH_CHANGES = 45
 """Percent of neighbours that are of different kinds: chance gives 62, words in camel case about 30."""
 _FEWEST = 3
-"""Of each kind."""
+"""Of each kind; of digits one is enough in a word that is jumbled."""
+_FEWEST_LETTERS = 14
+_JUMBLED = 33
+"""Percent of letters that are capitals, and that are small, at least: names have few capitals."""
+_ALONE = re.compile(r"(?<![a-z])[a-z](?![a-z])")
+_TWO_CAPITALS = re.compile(r"[A-Z]{2}")
 
 _WORD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=."
 _MAP = bytes(120 if byte in _WORD else 32 for byte in range(256))
@@ -100,10 +105,10 @@ def _found(text: str, at: int, end: int, shapes: WordShapes) -> Iterator[tuple[i
     if known:
         yield from ((max(start, 0), stop, kind) for start, stop, kind in known)
         return
-    start = _inner(text, at, end)
+    start = inner(text, at, end)
     word = text[start:end].rstrip(".")
     if SHORTEST <= len(word) <= LONGEST and not _is_data(text, start, end):
-        if is_random(word):
+        if is_random(word) and not (text.startswith("(", end) and word.isidentifier()):  # no call
             yield start, start + len(word), "random"
         elif _is_fernet(word):
             yield start, start + len(word), "fernet_key"
@@ -126,7 +131,9 @@ def is_random(word: str) -> bool:
     kinds = [
         0 if letter.isdigit() else 1 if letter.isupper() else 2 if letter.islower() else 3 for letter in word
     ]
-    if min(kinds.count(kind) for kind in (0, 1, 2)) < _FEWEST or any(letter in "+/=." for letter in word):
+    if min(kinds.count(kind) for kind in (1, 2)) < _FEWEST or any(letter in "+/=." for letter in word):
+        return False
+    if kinds.count(0) < _FEWEST and not (kinds.count(0) and is_jumbled(word)):
         return False
     # A sign that joins words changes nothing.
     changes = sum(one != other and 3 not in (one, other) for one, other in itertools.pairwise(kinds))
@@ -137,12 +144,27 @@ def is_random(word: str) -> bool:
     )
 
 
+def is_jumbled(value: str) -> bool:
+    """Whether capitals and small letters follow one another as no name has them: not as words do, each with
+    one capital. For what has few digits, or none.
+    """
+    letters = re.sub(r"[^A-Za-z]", "", value)
+    if len(letters) < _FEWEST_LETTERS:
+        return False
+    capitals = sum(map(str.isupper, letters))
+    return (
+        min(capitals, len(letters) - capitals) * 100 >= _JUMBLED * len(letters)
+        and len(_ALONE.findall(letters)) >= 2
+        and _TWO_CAPITALS.search(letters) is not None
+    )
+
+
 def bits(value: str) -> float:
     """Shannon's entropy of the text in bits per character."""
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
 
 
-def _inner(text: str, start: int, end: int) -> int:
+def inner(text: str, start: int, end: int) -> int:
     """Behind the last `=` that has something behind it: what stands before is a name. Also behind an escape
     that is written out, and behind a colour.
     """

@@ -35,6 +35,10 @@ _SPELLED = (
     *("b3BlbnNzaC1rZXktdjEA", "MIIEowIBAA", "MIIEpAIBAA", "MIIEpQIBAA", "MIIEogIBAA", "MIICXAIBAA", "MIICXQIBAA"),
     *("MIICWwIBAA", "MIIJKQIBAA", "MIIJKAIBAA", "MIIJJwIBAA", "MIIJKgIBAA", "MIIG4wIBAA", "MIIG5AIBAA"),
     *("MIIEvgIBADAN", "MIIEvQIBADAN", "MIIEvwIBADAN", "MIIJQgIBADAN", "MIIJQwIBADAN", "MIIJRAIBADAN"),
+    # The same with its first line, in base64 once more, as a file of Kubernetes has it.
+    *("LS0tLS1CRUdJTiBQUklWQVRF", "LS0tLS1CRUdJTiBSU0EgUFJJVkFURS", "LS0tLS1CRUdJTiBFQyBQUklWQVRF"),
+    *("LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUg", "LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVkFURS", "LS0tLS1CRUdJTiBQR1AgUFJJVkFURS"),
+    *("LS0tLS1CRUdJTiBEU0EgUFJJVkFURS",),
     *("MHcCAQEEI", "MIGkAgEBBD", "MIGHAgEAMBMG", "MIGTAgEAMBMG", "MC4CAQAwBQYDK2Vw", "MIIFHDBOBgkqhkiG9w0BBQ0"),
 )  # fmt: skip
 _HEADLESS = (
@@ -48,7 +52,7 @@ _LAST_BODY = re.compile(r"(?P<body>=?[A-Za-z0-9+/]{1,100}={0,2})[\"'\\+,|); \t]{
 _ENOUGH = 16
 
 _STARTS = (("-----BEGIN ", _WHOLE), ("---- BEGIN ", _WHOLE), ("Private-Lines:", _PUTTY))
-_HEADLESS_HINTS = ("MII", "MIG", "MHcCAQEEI", "MC4CAQAwBQYDK2Vw", "b3BlbnNzaC1rZXktdjEA")
+_HEADLESS_HINTS = ("LS0tLS1CRUdJTi", "MII", "MIG", "MHcCAQEEI", "MC4CAQAwBQYDK2Vw", "b3BlbnNzaC1rZXktdjEA")
 HINTS = ("PRIVATE KEY", "Private-Lines:", *_HEADLESS_HINTS)
 BEGINNINGS = (*(hint for hint, _ in _STARTS), "PuTTY-User-Key-File-")
 

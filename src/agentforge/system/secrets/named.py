@@ -14,6 +14,8 @@ Look = Callable[[re.Match[str]], bool]
 Fits = Callable[[str, int], bool]
 
 _QUOTE = r"(?:\\{0,7}[\"'`])"
+_BLOCK = r"[|>][+-]?[ \t]{0,4}(?:\r?\n|\\{1,4}n)[+-]?[ \t]{1,16}"
+"""A value of YAML that stands below its name."""
 _AFTER = r"(?=\s|[\"'`;&,)<]|\\|$)"
 
 
@@ -45,6 +47,8 @@ _KEYS = (
     *("api", "access", "auth", "account", "encryption", "private", "signing", "storage", "fernet", "preshared"),
     *("shared", "subscription", "master", "session", "client", "consumer", "service", "webhook", "app", "license"),
     *("admin", "jwt", "hmac", "deploy", "write", "decryption", "aes", "cookie", "application", "integration"),
+    *("openai", "anthropic", "mistral", "groq", "gemini", "cohere", "deepgram", "assemblyai", "serper", "maps"),
+    *("stripe", "sendgrid", "mailgun", "datadog", "algolia", "elevenlabs", "twilio", "cloudflare"),
 )  # fmt: skip
 _NAME = _any_case(_WORDS)
 _SUFFIX = (
@@ -52,7 +56,7 @@ _SUFFIX = (
     r"|[0-9]{1,3})){0,2}"
 )
 _VALUE = (
-    rf"{_SUFFIX})(?![A-Za-z0-9_-])(?:{_QUOTE}\]?)?\s{{0,8}}(?:=>|:=|\?=|[:=])\s{{0,8}}[bru]?)(?:"
+    rf"{_SUFFIX})(?![A-Za-z0-9_-])(?:{_QUOTE}\]?)?\s{{0,8}}(?:=>|:=|\?=|[:=])\s{{0,8}}(?:{_BLOCK})?[bru]?)(?:"
     rf"(?P<open>{_QUOTE})(?P<value>[^\s\"'`\\<>\[\]{{}}]{{12,400}})(?={_QUOTE})"
     r"|(?P<bare>(?:base64:)?[A-Za-z0-9+/=_~!@#%^*.-]{16,400}+)(?=\s|[,;}&\"'`<]|\\{1,4}[nrtu\"']|$))"
 )
@@ -73,7 +77,8 @@ _SHORT = (
     rf"(?P<keep>(?P<name>{_any_case(_PASSWORDS)})(?:"
     rf"{_QUOTE}?[ \t]{{0,8}}(?:=>|:)[ \t]{{0,8}}{_QUOTE}|(?<=[A-Z])[ \t]{{0,4}}=[ \t]{{0,4}}{_QUOTE}"
     r"|=|(?<=[A-Z])[ \t]{1,4}=[ \t]{1,4}(?=[^\s]{6,64}[ \t]{0,8}(?:[\r\n]|\\{1,4}[nr]|$))"
-    r"|:[ \t]{0,4}(?=[^\s\\]{6,64}[ \t]{0,8}(?:[\r\n]|\\{1,4}[nr]|$))"
+    rf"|:[ \t]{{0,4}}(?:{_BLOCK})?"
+    r"(?=[^\s\\]{6,64}[ \t]{0,8}(?:[\r\n]|\\{1,4}[nr]|$))"
     rf"|:[ \t]{{1,4}}(?={_IN_A_LINE})))"
     rf"(?P<value>{_WORD})(?=\s|[\"'`;&]|\\|$|[.,](?:\s|$))"
 )
@@ -91,7 +96,24 @@ _DEFINE = (
     rf"(?P<keep>(?i:define)\(\s{{0,4}}{_QUOTE}\w{{0,40}}(?i:password|secret|token|_key|salt){_QUOTE}\s{{0,4}},\s{{0,4}}"
     rf"{_QUOTE})(?P<value>[^\s\"'\\]{{6,200}})(?={_QUOTE})"
 )
-_TAG = r"(?P<keep><(?:password|passphrase|secret|token|apiKey|api_key|privateKey)>)(?P<value>[^\s<>]{6,200})(?=</)"
+_TAGS = _any_case(("password", "passphrase", "secret", "token", "api_?key", "privatekey"))
+_TAG = rf"(?P<keep>{_TAGS}>)(?P<value>[^\s<>]{{6,200}})(?=</)"
+_ATTRIBUTE = (
+    rf"(?P<keep>{_TAGS}{_QUOTE}\s{{1,4}}(?i:value)={_QUOTE})(?P<value>[^\s\"'<>]{{6,200}})(?={_QUOTE})"
+)
+_DEFAULT = (
+    rf"(?P<keep>{_any_case(('password', 'secret', 'token'))}{_QUOTE}\s{{0,2}}\{{[^{{}}]{{0,200}}?default\s{{0,12}}=\s{{0,4}}{_QUOTE})"
+    rf"(?P<value>[^\s\"'\\]{{6,200}})(?={_QUOTE})"
+)
+_SET = (
+    r"(?P<keep>(?:ENV|setenv|set -U?g?x)[ \t]{1,4}\w{0,40}(?i:password|secret|token|api_?key)[ \t]{1,4})"
+    rf"(?P<value>[{_LETTERS}.=/+]{{12,200}}+){_AFTER}"
+)
+_MNEMONIC = (
+    rf"(?P<keep>(?i:mnemonic|(?:seed|recovery|secret)[ _-]?(?:phrase|words)){_QUOTE}?\s{{0,4}}[:=]\s{{0,4}}{_QUOTE}?)"
+    r"(?P<value>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![a-z])"
+)
+_JWK = rf"(?P<keep>\"d{_QUOTE}\s{{0,2}}:\s{{0,2}}{_QUOTE})(?P<value>[A-Za-z0-9_-]{{42,700}}+)(?={_QUOTE})"
 _SQL = r"(?P<keep>(?i:IDENTIFIED BY|PASSWORD)(?: PASSWORD)? ')(?P<value>[^\s'\\]{6,100})(?=')"
 
 # ------------------------------------------------------------------ files and command lines
@@ -126,6 +148,7 @@ _CLIENTS = (
     *("docker", "podman", "helm", "az ", "oc ", "skopeo", "buildah", "sshpass", "redis-cli", "mysql", "mariadb"),
     *("mongo", "ldapsearch", "snowsql", "sqlcmd", "kinit", "cqlsh", "influx", "twine", "cosign"),
 )  # fmt: skip
+_ENCODE = rf"(?<=\s)(?P<keep>-[kK][ ]{{1,2}}{_QUOTE}?)(?P<value>[{_LETTERS}.=/+]{{6,200}}+){_AFTER}"
 _PASSIN = r"(?P<keep>-pass(?:in|out)?[ =]{1,2}pass:)(?P<value>[^\s\"'\\$]{4,100})"
 _SPACED = rf"(?P<keep>--(?:password|passwd|passphrase|token|api-key|secret|auth-token)[ ]{_QUOTE}?)(?P<value>[{_LETTERS}.=/+]{{6,200}}+){_AFTER}"
 
@@ -160,6 +183,8 @@ _PLACEHOLDERS = frozenset(
     ]
 )
 _HEX_BITS = 2.8
+_AWS_SECRET = 40
+"""Characters; the first of them may be a slash."""
 # How random a named value has to look: from this length on, kinds of characters, digits, and bits per
 # character at least.
 _LOOKS = ((32, 3, 1, 3.9), (20, 2, 3, 3.2), (12, 3, 2, 3.2))
@@ -170,7 +195,8 @@ def _digits(value: str) -> int:
 
 
 def _is_mixed(value: str) -> bool:
-    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    """Letters and digits, or letters that no word has in this order."""
+    return (any(map(str.isdigit, value)) and any(map(str.isalpha, value))) or chance.is_jumbled(value)
 
 
 def _short_value(match: re.Match[str]) -> bool:
@@ -243,7 +269,8 @@ def _named_value(match: re.Match[str]) -> bool:
         return name.lower().replace("-", "").replace("_", "").endswith(("apikey", "password")) or (
             match["name"] == "TOKEN" and match["keep"].endswith("=")  # a variable, and no name of a page
         )
-    if _HARMLESS.match(value) or "://" in value or _CODE.fullmatch(value):
+    slash = value.startswith("/") and len(value) == _AWS_SECRET and chance.is_jumbled(value)
+    if (_HARMLESS.match(value) and not slash) or "://" in value or _CODE.fullmatch(value):
         return False
     bits = chance.bits(value)
     if _HEX.fullmatch(value):
@@ -252,7 +279,7 @@ def _named_value(match: re.Match[str]) -> bool:
     # Signs that join words are no sign of chance.
     signs = any(not (c.isalnum() or c in "-_.") for c in value)
     kinds = (digits > 0) + any(map(str.isupper, value)) + any(map(str.islower, value)) + signs
-    return any(
+    return chance.is_jumbled(value) or any(
         len(value) >= look[0] and kinds >= look[1] and digits >= look[2] and bits >= look[3]
         for look in _LOOKS
     )
@@ -317,7 +344,13 @@ NAMED = (
     _rule("password", "-u|--user|--proxy-user", _CURL, _odd_value, _in_a_line_of(_FETCHERS)),
     _rule("password", "-p|--pass|-a|-w", _LOGIN, _odd_value, _in_a_line_of(_CLIENTS)),
     _rule("password", "-pass", _PASSIN, _given_value),
-    _rule("password", "<pass|<secret>|<token>|<apikey>|<api_key>", _TAG, _odd_value),
+    _rule("password", "password>|passphrase>|secret>|token>|apikey>|api_key>|privatekey>", _TAG, _odd_value),
+    _rule("password", "password|secret|token|apikey", _ATTRIBUTE, _odd_value),
+    _rule("password", "password|secret|token", _DEFAULT, _odd_value),
+    _rule("password", "env |setenv |set -", _SET, _odd_value),
+    _rule("seed_phrase", "mnemonic|seed|recovery|secret", _MNEMONIC, _always),
+    _rule("private_key", '"d', _JWK, _header_value),
+    _rule("password", "-k ", _ENCODE, _odd_value, _in_a_line_of(("openssl",))),
     _rule("password", "identified by '|password '", _SQL, _odd_value),
     _rule("password", "_pass", _PASS, _short_value),
     _rule("password", "define(", _DEFINE, _odd_value),

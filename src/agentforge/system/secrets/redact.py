@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 
-from agentforge.system.secrets import chance, key_blocks
+from agentforge.system.secrets import chance, encoded, key_blocks
 from agentforge.system.secrets import known as known_secrets
 from agentforge.system.secrets.named import NAMED, SecretRule
 from agentforge.system.secrets.shapes import BEGINNINGS, EDGE, LONG_WORDS
@@ -68,7 +68,9 @@ def _one_pass(text: str) -> tuple[str, int]:
         if found:
             view, count = _View(text), count + found
             hinted, at = view.hinted(number + 1), 0
-    text, found = chance.take_out(view.text, _LONG_WORD)
+    text, found = encoded.take_out(view.text, lambda plain: _redact(plain)[1] > 0)
+    count += found
+    text, found = chance.take_out(text, _LONG_WORD)
     return text, count + found
 
 
@@ -137,7 +139,11 @@ def _both_cases(match: re.Match[str]) -> bool:
     return any(map(str.isupper, match[0])) and any(map(str.islower, match[0][3:]))
 
 
-_LOOK_TWICE = {"openai_key": _mixed, "huggingface_token": _both_cases}
+def _in_an_address(match: re.Match[str]) -> bool:
+    return "%" in match[0]
+
+
+_LOOK_TWICE = {"openai_key": _mixed, "huggingface_token": _both_cases, "twitter_bearer": _in_an_address}
 _LONG_WORD = chance.WordShapes(
     *(
         f"{EDGE}(?:{'|'.join(rows)})(?![A-Za-z0-9_])"

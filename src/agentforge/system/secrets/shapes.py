@@ -63,7 +63,7 @@ BEGINNINGS = {
         ("ops_eyJ", "A3-"),
         r"(?:ops_eyJ[A-Za-z0-9_=-]{60,}+|A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,6})",
     ),
-    "twitter_bearer": (("A" * 21,), r"A{21,40}+[A-Za-z0-9%]{40,}+"),
+    "twitter_bearer": (("A" * 21,), r"A{21,40}+[A-Za-z0-9%]{40,}+(?![+/=])"),
     "paypal_token": (
         ("access_token$", "access_token%24"),
         r"access_token(?:\$|%24)(?:production|sandbox)(?:\$|%24)[a-z0-9]{16}(?:\$|%24)[0-9a-f]{32}",
@@ -72,6 +72,7 @@ BEGINNINGS = {
 }  # fmt: skip
 
 _A, _H, _W = "[A-Za-z0-9]", "[0-9a-f]", "[A-Za-z0-9_-]"
+_DIGIT, _DIGITS = "(?=[A-Za-z_-]{0,30}[0-9])", "(?=(?:[A-Za-z_-]{0,30}[0-9]){2})"
 _UUID = f"{_H}{{8}}-{_H}{{4}}-{_H}{{4}}-{_H}{{4}}-{_H}{{12}}"
 
 # By kind: what a whole word of at least sixteen characters looks like, from an edge to its end.
@@ -92,6 +93,20 @@ LONG_WORDS = {
     "anyscale_key": rf"esecret_{_A}{{24,60}}",
     "wandb_key": rf"wandb_v1_{_W}{{40,100}}",
     "zhipu_key": rf"{_H}{{32}}\.{_A}{{16}}",
+    "openai_session": rf"sess-{_A}{{40}}",
+    "together_key": rf"tgp_v1_{_W}{{40,50}}",
+    "gemini_key": rf"AQ\.Ab8{_W}{{40,60}}",
+    "novita_key": rf"sk_{_DIGITS}{_W}{{43}}",
+    "firecrawl_key": rf"fc-{_H}{{32}}",
+    "brave_key": rf"BSA{_DIGIT}(?=[A-Z0-9_-]{{0,27}}[a-z]){_W}{{28}}",
+    "e2b_key": rf"e2b_{_H}{{40}}",
+    "daytona_key": rf"dtn_{_H}{{64}}",
+    "modal_key": rf"a[ks]-{_DIGIT}(?=[a-z0-9]{{0,21}}[A-Z]){_A}{{22}}",
+    "composio_key": rf"ak_{_DIGIT}(?=[a-z0-9_-]{{0,19}}[A-Z]){_W}{{20}}",
+    "browserbase_key": rf"bb_(?:live|test)_{_DIGIT}{_W}{{20,40}}",
+    "llamacloud_key": rf"llx-{_A}{{40,60}}",
+    "helicone_key": r"sk-helicone-(?:[a-z0-9]{7}-){3}[a-z0-9]{7}",
+    "cursor_key": rf"(?:key|crsr)_(?:{_H}{{128}}|{_H}{{64}})",
     "bedrock_key": r"(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/=]{60,}+",
     # Clouds.
     "alibaba_key": rf"LTAI{_A}{{12,24}}",
@@ -111,7 +126,14 @@ LONG_WORDS = {
     "railway_token": rf"rw_(?:Fe26\.2\*\*)?{_A}{{40,}}+",
     "planetscale_token": r"pscale_(?:tkn|pw|oauth|otkn)_[A-Za-z0-9_.=-]{32,64}",
     "supabase_key": rf"sb_secret_{_W}{{24,50}}",
-    "neon_key": rf"napi_{_A}{{48,70}}",
+    "neon_key": rf"(?:napi_{_A}{{48,70}}|npg_{_DIGIT}{_A}{{12,16}})",
+    "xata_key": rf"xau_{_A}{{36,44}}",
+    "deno_token": rf"dd[po]_{_A}{{36}}",
+    "depot_token": rf"depot_(?:project|org|user)_{_H}{{64}}",
+    "bitwarden_token": rf"0\.{_UUID}\.{_A}{{30}}:[A-Za-z0-9+/]{{22}}={{0,2}}",
+    "boundary_token": rf"at_{_A}{{10}}_{_W}{{60,400}}",
+    "swarm_token": r"SWMTKN-1-[a-z0-9]{50}-[a-z0-9]{25}",
+    "k3s_token": rf"K10{_H}{{64}}::(?:server|node|agent|[a-z0-9]{{1,20}}):{_W}{{16,80}}",
     "terraform_token": rf"{_A}{{14}}\.atlasv1\.{_W}{{60,70}}",
     "pulumi_token": rf"pul-{_H}{{40}}",
     "doppler_token": rf"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{{2,35}}\.)?{_A}{{40,44}}",
@@ -135,9 +157,16 @@ LONG_WORDS = {
     "packagist_token": rf"packagist_(?:uut|ort|out|oat)_{_H}{{60,80}}",
     "drone_token": rf"droneci_{_A}{{30,}}+",
     "octopus_key": r"API-[A-Z0-9]{26,32}",
-    "launchdarkly_key": rf"sdk-{_UUID}",
+    "launchdarkly_key": rf"(?:sdk|api)-{_UUID}",
+    "statsig_key": rf"secret-{_A}{{43}}",
     "prefect_key": rf"pn[ub]_{_A}{{36}}",
     "infracost_key": rf"ico-{_A}{{32}}",
+    "jsr_token": rf"jsr[dp]_{_A}{{36,44}}",
+    "socket_token": rf"sktsec_{_W}{{36,60}}",
+    "stackhawk_key": rf"hawk\.{_W}{{20}}\.{_W}{{20}}",
+    "paseto": r"v[1-4]\.(?:local|public)\.[A-Za-z0-9+/_-]{60,}+",
+    "trigger_key": rf"tr_(?:prod|dev|stg|preview)_{_DIGIT}{_A}{{20,24}}",
+    "inngest_key": rf"signkey-(?:prod|test|branch)-{_H}{{32,64}}",
     "snyk_token": rf"snyk_(?:uat|sat)\.{_H}{{8}}\.{_W}{{40,}}+",
     "harness_token": rf"(?:pat|sat)\.{_W}{{22}}\.{_H}{{24}}\.{_A}{{20}}",
     "ngrok_token": rf"[12]{_A}{{26}}_[0-9]{_A}{{20}}",
@@ -148,6 +177,7 @@ LONG_WORDS = {
     "honeycomb_key": rf"hc[abx]ik_[0-9a-z]{{26}}{_A}{{32}}",
     "logfire_token": rf"pylf_v[0-9]_[a-z]{{2}}_{_A}{{40,50}}",
     "posthog_key": rf"ph[xs]_{_A}{{40,50}}",
+    "axiom_token": rf"xa[ap]t-{_UUID}",
     "datadog_key": rf"dd[aps]_{_A}{{30,50}}",
     # Mail and messages.
     "mailgun_key": rf"(?:key-{_H}{{32}}|{_H}{{32}}-{_H}{{8}}-{_H}{{8}})",
@@ -156,10 +186,10 @@ LONG_WORDS = {
     "brevo_key": rf"x(?:key|smtp)sib-{_H}{{64}}-{_A}{{16}}",
     "resend_key": rf"re_{_A}{{8}}_{_A}{{24}}",
     "twilio_key": rf"SK{_H}{{32}}",
-    "telegram_token": r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
+    "telegram_token": r"(?:bot)?[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
     "discord_token": r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
     "discord_mfa_token": rf"mfa\.{_W}{{80,90}}",
-    "facebook_token": rf"EAA{_A}{{60,}}+",
+    "facebook_token": rf"(?<![+/])EAA{_A}{{60,}}+(?![+/])",
     "linkedin_token": rf"AQ(?:U|V){_W}{{80,}}+",
     "teams_webhook": rf"webhookb2/{_UUID}@{_UUID}",
     # Money and shops.
@@ -172,10 +202,16 @@ LONG_WORDS = {
     "plaid_token": rf"access-(?:sandbox|development|production)-{_UUID}",
     "adyen_key": r"AQE[a-z]hm[A-Za-z0-9+/=_-]{60,}+",
     "gocardless_token": rf"live_(?=[A-Za-z_-]{{0,39}}[0-9]){_W}{{40}}",
+    "paddle_key": rf"pdl_(?:live|sdbx)_apikey_[a-z0-9]{{26}}_{_A}{{22}}_{_A}{{3}}",
+    "mollie_key": rf"live_{_DIGIT}(?=[a-z0-9]{{0,29}}[A-Z]){_A}{{30}}",
+    "stytch_key": rf"secret-(?:live|test)-{_W}{{34,50}}={{0,2}}",
+    "svix_key": rf"(?:test)?sk_{_W}{{32}}\.(?:us|eu|in|ca|au)",
     "polar_token": rf"polar_(?:oat|pat)_{_W}{{32,60}}",
     "coinbase_key": r"organizations/[0-9a-f-]{36}/apiKeys/[0-9a-f-]{36}",
     # Desks.
     "airtable_token": rf"pat{_A}{{14}}\.{_H}{{64}}",
+    "clickup_token": r"pk_[0-9]{5,10}_[A-Z0-9]{32}",
+    "canva_key": rf"cnvca{_W}{{43}}",
     "asana_token": rf"[0-9]/[0-9]{{15,17}}(?:/[0-9]{{15,17}})?:{_H}{{32}}",
     "linear_token": rf"lin_oauth_{_A}{{40,70}}",
     "notion_token": rf"(?:secret_{_A}{{43}}|ntn_{_A}{{40,50}})",
@@ -194,10 +230,11 @@ LONG_WORDS = {
     "sas_signature": r"sig=[A-Za-z0-9%+/]{40,60}(?:%3D|%3d|=)",
     # Services whose tokens are a name and then chance, with at least four digits.
     "service_token": (
-        r"(?:dop_v1_|doo_v1_|dor_v1_|shpat_|shpss_|shpca_|lin_api_|gsk_|pplx-|xai-|rubygems_|PMAK-|tskey-"
+        r"(?:dop_v1_|doo_v1_|dor_v1_|shp(?:at|ss|ca|ua|pa|tka)_|lin_api_|gsk_|pplx-|xai-|rubygems_|PMAK-|tskey-"
         r"|ATATT3|sntrys_|sbp_|glsa_|nvapi-)(?=(?:[A-Za-z_-]{0,80}[0-9]){4})[A-Za-z0-9_-]{24,}+"
     ),
     # Keys without a name.
     "fernet_token": r"gAAAAA[A-Za-z0-9_-]{70,}+={0,2}",
     "bitcoin_key": r"xprv[A-HJ-NP-Za-km-z1-9]{100,112}",
+    "nostr_key": r"nsec1[02-9ac-hj-np-z]{58}",
 }  # fmt: skip
