@@ -4,6 +4,8 @@ have put on record.
 
 import json
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +24,7 @@ from agentforge.store.task.artifacts import write_inputs
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import utc_now
 from agentforge.store.user.index import Index
+from agentforge.store.user.repositories import Repository, save_repository
 from agentforge.surfaces.cli.main import main
 from tests.app.test_app_answers import Desk, command
 from tests.core.scenes import HOTFIX
@@ -118,6 +121,17 @@ def test_lists_and_tasks_have_the_values_that_status_prints(
     }
 
 
+def test_to_look_at_tasks_loads_nothing_that_drives_them() -> None:
+    code = (
+        "import sys, agentforge.surfaces.dashboard.serve\n"
+        "from agentforge.app import (contexts, details, diffs, driver_words, inbox, metrics, offers,"
+        " presented, questions, steps, task_document)\n"
+        "print([name for name in ('agentforge.app.driver', 'agentforge.languages.table') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]", "a first look would take seconds, and memory for as long as it runs"
+
+
 def test_an_answer_is_on_record_once_with_when_it_was_shown_and_the_commands_see_it(
     top: Path, visitor: Visitor, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,6 +176,10 @@ def test_a_task_is_started_only_where_tasks_may_be_and_only_with_what_can_be_a_r
 ) -> None:
     elsewhere = make_repository(top.parent / "elsewhere", {"b.txt": "b\n"})
     assert visitor.get("/api/repositories")["repositories"] == [{"path": str(top), "name": "pantry"}]
+    first = make_repository(top.parent / "a-first", {"a.txt": "a\n"})
+    save_repository(Home(home_path()), Repository("first", str(first)))
+    listed = [each["path"] for each in visitor.get("/api/repositories")["repositories"]]
+    assert listed == [str(top), str(first)], "where the server was started comes first"
     for repo in (str(elsewhere), "/", "..", "pantry"):
         came = visitor.post("/api/tasks", request="Do it", repo=repo)
         assert (came.status, "not a repository that is known" in came.data["error"]["message"]) == (400, True)

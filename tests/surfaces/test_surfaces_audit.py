@@ -4,6 +4,7 @@ can be checked.
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -109,8 +110,10 @@ def test_a_report_is_made_again_byte_for_byte_and_a_changed_one_is_named(
         capsys.readouterr()
     said(capsys, "audit", "task-full", "--output", "here.md")
     assert (repo / "here.md").is_file()
-    elsewhere = tmp_path / "deep" / "report.md"
-    said(capsys, "audit", "task-full", "--output", str(elsewhere))
+    elsewhere = tmp_path / "deep & wide" / "report.md"
+    told = said(capsys, "audit", "task-full", "--output", str(elsewhere))
+    (line,) = re.findall(r"`agentforge (.*)`", told)
+    assert "is what the journal of task-full says" in said(capsys, *shlex.split(line)), "as it is pasted"
     assert main(["audit", "task-small", "--verify", str(elsewhere)]) == 2
     assert "is a report of task-full" in capsys.readouterr().err
     assert main(["audit", "task-full", "--verify", str(tmp_path / "none.md")]) == 2

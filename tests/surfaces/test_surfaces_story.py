@@ -345,6 +345,7 @@ def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) ->
     assert "is out of replies" in value["failure"]
     assert value["next"][0] == f"agentforge continue {scene.task}"
     assert "stage intake" in done.stderr
+    assert [step["outcome"] for step in scene.data("inspect")] == ["interrupted"], "nothing is open any more"
     scene.script(("intake", QUESTION))
     resumed = scene.run("continue")
     assert resumed.returncode == 3, resumed.stdout + resumed.stderr

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from agentforge.activities.world import World
-from agentforge.context.assemble import measured
 from agentforge.context.change import BLOCK, ChangePart, Kind, ShownHunk, divide, hunks_of, unseen
+from agentforge.context.tokens import measured
 from agentforge.core.pipeline import ARBITER, Stage, part_number, reader_of
 from agentforge.core.runs import Run
 from agentforge.core.state import RunView, State

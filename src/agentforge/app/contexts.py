@@ -1,45 +1,20 @@
 """What a step was shown, block by block: why, how much, what was left out, and what a provider's cache can
-reuse.
-
-Of a step on record it is read from the journal and the pack. Of a request that is no task yet the first step
-is assembled in a scratch directory: no model is asked, and nothing is written to the repository.
+reuse. It is read from the journal and the pack; of a request that is no task yet: `app/planned_contexts.py`.
 """
 
-import json
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from agentforge.activities.assemble import assemble_step
-from agentforge.activities.world import World
-from agentforge.app.answering import Answering
-from agentforge.app.settings import read_settings
-from agentforge.app.starting import EMPTY, StartOptions, choose_line
 from agentforge.app.steps import Step, pick, steps_of
-from agentforge.catalog.load import Catalog, ResolvedPipeline
-from agentforge.catalog.modes import USUAL, mode_named
-from agentforge.context.assemble import measured
-from agentforge.context.blocks import LASTING, kind_of
+from agentforge.context.blocks import kind_of
 from agentforge.context.packing import JOINER
-from agentforge.core.decide import decide
-from agentforge.core.effects import Prepare
+from agentforge.context.tokens import measured
 from agentforge.core.errors import UsageError
-from agentforge.core.evolve import evolve
-from agentforge.core.inputs import Create, Input, Prepared
-from agentforge.core.pending import at_work, pending
 from agentforge.core.pipeline import Stage
 from agentforge.core.reply import Json
-from agentforge.core.spec import TaskSpec
-from agentforge.core.state import State
-from agentforge.sandbox.base import Confinement, SandboxName
-from agentforge.sandbox.worktree import Workspace
 from agentforge.store.layout import TaskFiles
-from agentforge.store.site import Site
 from agentforge.store.task.pack import Pack
 from agentforge.system.canon import canonical
-from agentforge.system.processes import Completed
-from agentforge.system.secrets.redact import redact
 
 TOOLS = "tools"
 """What the tools' definitions are called among the blocks: they are sent first."""
@@ -102,21 +77,6 @@ class ContextReport:
         return sum(block.tokens for block in self.blocks if block.reused)
 
 
-class NothingRuns:
-    """Walls for who only looks. Running anything behind them is a programming error."""
-
-    name: SandboxName = "none"
-
-    # the port's own names
-    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:  # noqa: ARG002
-        """Never called."""
-        raise AssertionError("nothing is run here")
-
-    def guarantee(self) -> dict[str, str]:
-        """Never asked for."""
-        return {}
-
-
 def recorded_context(files: TaskFiles, number: int | None) -> ContextReport:
     """The context of a step on record, the last one if none is named."""
     steps = steps_of(files)
@@ -127,8 +87,9 @@ def recorded_context(files: TaskFiles, number: int | None) -> ContextReport:
             f"`agentforge continue {files.task_id}` gets there.",
         )
     with Pack(files.pack) as pack:
-        own = _sent(pack, step.context)
-        earlier = [(each, _sent(pack, each.context)) for each in steps[: steps.index(step)] if each.context]
+        own = sent_blocks(pack, step.context)
+        before = [each for each in steps[: steps.index(step)] if each.context]
+        earlier = [(each, sent_blocks(pack, each.context)) for each in before]
     # The longest beginning in common, and of several the newest.
     shared, like = max(((_shared(own, other), each.number) for each, other in earlier), default=(0, 0))
     blocks = tuple(replace(block, reused=at < shared) for at, block in enumerate(own))
@@ -150,97 +111,7 @@ def recorded_context(files: TaskFiles, number: int | None) -> ContextReport:
     )
 
 
-def planned_context(site: Site, options: StartOptions) -> ContextReport:
-    """The context of the first step that a request would have. It spends nothing and leaves nothing."""
-    if not options.request.strip():
-        raise UsageError("The request is empty.", EMPTY)
-    with tempfile.TemporaryDirectory(prefix="agentforge-context-") as name:
-        return _planned(site, replace(options, request=redact(options.request)[0]), Path(name))
-
-
-def _planned(site: Site, options: StartOptions, scratch: Path) -> ContextReport:
-    git = site.git
-    base = git.resolve(options.base) if options.base else git.head()
-    settings = read_settings(git, base, model=options.model, sandbox=None, budget_usd=None)
-    mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
-    tree = git.tree_of(base)
-    catalog = Catalog.packaged().with_overrides(settings.overrides)
-    resolved, reasons, _ = choose_line(site, options, mode, catalog, tree)
-    files = TaskFiles(scratch / "task-dry-run")
-    workspace = Workspace(git, scratch / "trees", files.task_id)
-    workspace.look_at(tree)
-    with Pack(files.pack) as pack:
-        catalogue = pack.put(json.dumps(resolved.to_json(), ensure_ascii=False).encode())
-        spec = TaskSpec(
-            files.task_id,
-            options.request,
-            base,
-            tree,
-            catalogue=catalogue,
-            pipeline=resolved.pipeline(),
-            triage=reasons,
-            marker="0123456789abcdef",
-        )
-        world = World(
-            files=files,
-            pack=pack,
-            workspace=workspace,
-            sandbox=NothingRuns(),
-            models=Answering.of(site.home, settings).router(),
-            catalogue=ResolvedPipeline.from_json(resolved.to_json()),
-            settings=settings.project,
-            cache=scratch / "environments",
-            created_at="",
-            record=lambda _key, _input: (),
-            head=lambda: "",
-        )
-        return _first(world, _entered(spec))
-
-
-def _entered(spec: TaskSpec) -> State:
-    """The task as it would stand when its first stage begins."""
-    state = _after(State(), Create(spec))
-    owed = next(effect for effect in pending(state) if isinstance(effect, Prepare))
-    return _after(state, Prepared(spec.base_tree, ()), owed.key)
-
-
-def _after(state: State, given: Input, key: str = "") -> State:
-    for event in decide(state, given, key).events:
-        state = evolve(state, event)
-    return state
-
-
-def _first(world: World, state: State) -> ContextReport:
-    # Not what is owed now: a stage that needs the environment waits for the baseline, which nobody measures
-    # here.
-    run = next((run for run in at_work(state) if run.point == "assemble"), None)
-    if run is None:
-        raise UsageError(
-            f"The first stage of lane {state.pipeline.lane} calls no model, so it has no context."
-        )
-    seen = state.seen_by(run.id)
-    made = assemble_step(world, seen)
-    blocks = []
-    lasting = True
-    for block in _sent(world.pack, made.ref):
-        lasting = lasting and (block.name.startswith(f"{TOOLS}: ") or kind_of(block.name).stays in LASTING)
-        blocks.append(replace(block, reused=lasting))
-    return ContextReport(
-        task="",
-        step=1,
-        stage=seen.stage.name,
-        role=seen.stage.role or "",
-        seat="",
-        lane=state.pipeline.lane,
-        reasons=state.triage,
-        cap=seen.stage.context_tokens,
-        blocks=tuple(blocks),
-        dropped=made.dropped,
-        flagged=made.flagged,
-    )
-
-
-def _sent(pack: Pack, ref: str) -> tuple[ContextBlock, ...]:
+def sent_blocks(pack: Pack, ref: str) -> tuple[ContextBlock, ...]:
     """All that goes with a context, first things first: the tools, the system prompt, the blocks."""
     about = pack.about_blocks(ref)
     given = about.get("why")

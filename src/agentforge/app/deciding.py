@@ -6,8 +6,9 @@ from agentforge.app.driver import open_driver
 from agentforge.app.extending import extend_line
 from agentforge.app.feedback import Said
 from agentforge.app.messages import open_question, person, send_answer
+from agentforge.app.presented import presented
 from agentforge.app.tasks import OpenTask
-from agentforge.app.versions import EditedVersion, edited_versions, keep_edited, presented, put_back
+from agentforge.app.versions import EditedVersion, edited_versions, keep_edited, put_back
 from agentforge.core.decisions import GO_ON, STOP
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Message, Resolution, Revise

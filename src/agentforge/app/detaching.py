@@ -4,26 +4,20 @@ The process is the command `agentforge continue`; its last words are kept in the
 next one is started.
 """
 
-import json
 import os
 import subprocess
 import threading
-from contextlib import suppress
-from pathlib import Path
 
 from agentforge.app.answers import Taken, answer
+from agentforge.app.driver_words import driver_log
 from agentforge.app.remote import tell_workers
 from agentforge.app.tasks import OpenTask
-from agentforge.core.errors import Unusable, UserError
+from agentforge.core.errors import Unusable
 from agentforge.core.machine import TERMINAL
 from agentforge.core.values import Feedback
-from agentforge.store.layout import Home, repo_name
 from agentforge.store.task.engine import read_engine
-from agentforge.store.user.own_files import read_own
 from agentforge.system.files import disk_errors, make_own_directory
 from agentforge.system.installation import own_command
-
-_LAST_WORDS = 64_000
 
 
 def continue_apart(task: OpenTask) -> None:
@@ -61,20 +55,6 @@ def answer_apart(task: OpenTask, identity: str, words: str, feedback: Feedback |
         return taken
     note = tell_workers(task)
     return Taken(taken.free, (*taken.notes, note)) if note else taken
-
-
-def last_words(home: Home, repo: Path, task_id: str) -> str:
-    """Why the last process of a task ended with an error; empty if it did not, or if there was none."""
-    with suppress(OSError, ValueError, KeyError, TypeError, UserError):  # only a hint
-        data = read_own(driver_log(home, repo, task_id)) or b""
-        told = json.loads(data[-_LAST_WORDS:])["error"]
-        return " ".join(str(part) for part in (told["message"], told["next"]) if part)
-    return ""
-
-
-def driver_log(home: Home, repo: Path, task_id: str) -> Path:
-    """Where the process that drives a task apart from a terminal leaves its output."""
-    return home.path / "drivers" / f"{repo_name(repo)}-{task_id}.json"
 
 
 def _by_hand(task: OpenTask) -> str:

@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentforge.app.steps import Step, pick, read_context, read_reply, read_results, steps_of
+from agentforge.app.steps import (
+    Step,
+    mark_interrupted,
+    pick,
+    read_context,
+    read_reply,
+    read_results,
+    steps_of,
+)
+from agentforge.app.task_list import is_left
 from agentforge.app.tasks import OpenTask
 from agentforge.catalog.resolved import ResolvedPipeline
 from agentforge.core.errors import Unusable, UsageError, UserError
@@ -117,7 +126,10 @@ def _touched(task: OpenTask, known: PhaseProgress) -> list[Detail]:
 
 def step_detail(task: OpenTask, number: int) -> Detail:
     """`step_detail`: what the model saw, what it said, what came of it."""
-    step = pick(steps_of(task.files), number, task.task_id)
+    steps = steps_of(task.files)
+    if is_left(task.files, task.state.status):
+        mark_interrupted(steps)
+    step = pick(steps, number, task.task_id)
     results = read_results(task.files, step)
     said = _reply(task, step)
     return {
@@ -164,7 +176,7 @@ def _context(task: OpenTask, step: Step) -> Detail | None:
 
 def _succeeded(step: Step) -> bool:
     """Whether the reply could be used, its actions went well, and no gate refused what they left."""
-    refused = step.outcome == "open" or step.outcome.startswith(("gate_", "reverted"))
+    refused = step.outcome in ("open", "interrupted") or step.outcome.startswith(("gate_", "reverted"))
     return not refused and not step.mistake and all(item.ok for item in step.actions)
 
 

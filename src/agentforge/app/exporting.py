@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from agentforge.app.presented import document_of
 from agentforge.app.tasks import OpenTask
-from agentforge.app.versions import VersionRow, document_of, find_version, list_versions
+from agentforge.app.versions import VersionRow, find_version, list_versions
 from agentforge.core.errors import UsageError
 from agentforge.store.task.lines import spell_document
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from agentforge.catalog.contracts import Contract, problems
 from agentforge.catalog.load import Catalog
-from agentforge.context.assemble import measured
+from agentforge.context.tokens import measured
 from agentforge.core.errors import UsageError
 from agentforge.core.values import CHOICES, Choice, Feedback, Issue
 from agentforge.system import strict_yaml

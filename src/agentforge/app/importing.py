@@ -13,8 +13,8 @@ from agentforge.app.neighbours import OtherTasks
 from agentforge.catalog.contracts import Contract
 from agentforge.catalog.ends import taken_from_outside
 from agentforge.catalog.load import Catalog
-from agentforge.context.assemble import measured
 from agentforge.context.injections import find
+from agentforge.context.tokens import measured
 from agentforge.core.errors import UsageError
 from agentforge.core.events import ExternalArtifactImported, Validation
 from agentforge.core.pipeline import PHASE_OF, Part

@@ -37,9 +37,9 @@ from agentforge.catalog.ends import HANDED_IN_BY, Ends, reaches, required_from_o
 from agentforge.catalog.extending import with_targets
 from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import USUAL, Mode, mode_named
-from agentforge.context.assemble import measured
 from agentforge.context.conventions import convention_files
 from agentforge.context.named import tree_facts
+from agentforge.context.tokens import measured
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
 from agentforge.core.pipeline import LANES, Part, Pipeline

@@ -154,7 +154,7 @@ def collect(lines: Iterable[JournalLine]) -> list[Step]:
 
 
 def mark_interrupted(steps: Iterable[Step]) -> None:
-    """Of a task that nobody drives, what is still open was cut off."""
+    """Of a task that is over or that nobody drives, what is still open was cut off."""
     for step in steps:
         if step.outcome == "open":
             step.outcome = "interrupted"

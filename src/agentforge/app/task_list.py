@@ -14,6 +14,7 @@ from agentforge.app.task_rows import (
 )
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
+from agentforge.core.machine import TERMINAL
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.engine import EngineName, read_engine
@@ -23,6 +24,7 @@ from agentforge.store.user.repositories import names_by_path
 __all__ = [
     "absent_repositories",
     "engine_name",
+    "is_left",
     "is_stopped",
     "list_all_tasks",
     "repo_word",
@@ -57,6 +59,11 @@ def is_stopped(files: TaskFiles, status: str) -> bool:
     went down. Workers of the other engine are looked for elsewhere.
     """
     return engine_name(files) == "local" and lacks_driver(files, status)
+
+
+def is_left(files: TaskFiles, status: str) -> bool:
+    """Whether no reply can come any more to what was begun: the task is over, or nobody works on it."""
+    return status in TERMINAL or is_stopped(files, status)
 
 
 def engine_name(files: TaskFiles) -> EngineName | None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.app.importing import tree_place, without_ours
+from agentforge.app.presented import document_of, presented
 from agentforge.app.tasks import OpenTask
 from agentforge.catalog.resolved import ResolvedPipeline
-from agentforge.context.assemble import measured
+from agentforge.context.tokens import measured
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.events import (
     ActionsPerformed,
@@ -21,7 +22,6 @@ from agentforge.core.events import (
 )
 from agentforge.core.lifecycle import artifact_state
 from agentforge.core.reply import Json
-from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef, Iteration
 from agentforge.gates.finals import artifact_problems
 from agentforge.gates.subject import Subject
@@ -46,26 +46,6 @@ class EditedVersion:
     before: ArtifactRef
     document: dict[str, Json]
     file: Path
-
-
-def document_of(task: OpenTask, ref: ArtifactRef) -> dict[str, Json]:
-    """The content of a version, from the pack: what was put on record, whatever its file says now."""
-    value = Pack(task.files.pack).get_json(ref.hash)
-    assert isinstance(value, dict)
-    return value
-
-
-def presented(state: State) -> Iteration | None:
-    """The version that waits for a person's decision; None if none does."""
-    waiting, run = state.open_escalation, state.worker
-    if (
-        waiting is None
-        or run is None
-        or waiting.kind not in ("iteration", "approval")
-        or run.point != "commit"
-    ):
-        return None
-    return state.last_shown(run.stage)
 
 
 def version_path(task: OpenTask, ref: ArtifactRef) -> Path:

@@ -16,7 +16,7 @@ from agentforge.context.change import BLOCK
 from agentforge.context.hidden import visible
 from agentforge.context.injections import find
 from agentforge.context.packing import Dropped, Packed, Section, Slot, pack
-from agentforge.context.tokens import count_tokens, with_margin
+from agentforge.context.tokens import measured
 from agentforge.context.working_set import (
     SEEDED,
     ItemText,
@@ -219,11 +219,6 @@ def _flags(sections: Sequence[Section], conventions: Collection[str]) -> tuple[t
 def _relisted(sections: Sequence[Section], names: Sequence[str]) -> list[Section]:
     """The same sections with another list of what is not shown."""
     return [replace(each, text=_listing(names)) if each.name == _LEFT_OUT else each for each in sections]
-
-
-def measured(text: str) -> int:
-    """The tokens of a text, as a context counts them."""
-    return with_margin(count_tokens(text))
 
 
 def _lost(packed: Packed) -> dict[str, Dropped]:

@@ -66,3 +66,8 @@ def _weigh_foreign(text: str) -> int:
     """
     weights = ((_TWO_BYTES, 30), (_THREE_BYTES, 80), (_FOUR_BYTES, 150))
     return sum(weight * sum(map(len, pattern.findall(text))) for pattern, weight in weights)
+
+
+def measured(text: str) -> int:
+    """The tokens of a text, as a context counts them."""
+    return with_margin(count_tokens(text))

@@ -7,8 +7,9 @@ import click
 
 from agentforge.app.answers import goes_on_with
 from agentforge.app.deciding import DECISIONS, EDIT
+from agentforge.app.presented import presented
 from agentforge.app.tasks import OpenTask
-from agentforge.app.versions import presented, version_path
+from agentforge.app.versions import version_path
 from agentforge.core.decisions import STOP
 from agentforge.core.errors import UsageError
 from agentforge.core.iterating import REFUSE

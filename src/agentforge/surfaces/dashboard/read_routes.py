@@ -73,7 +73,7 @@ def tasks(
 @router.get("/tasks/{task_id}")
 def task(reader: Known, task_id: TaskName, repo: Repo = None) -> Response:
     """One task, as `agentforge status TASK --json` prints it."""
-    from agentforge.app.detaching import last_words
+    from agentforge.app.driver_words import last_words
     from agentforge.app.task_document import task_document
 
     with reader.reading(task_id, repo) as found:
@@ -104,11 +104,11 @@ def steps(
 ) -> Response:
     """The steps, newest first, as `agentforge inspect TASK --json` prints them."""
     from agentforge.app.steps import mark_interrupted, step_fields
-    from agentforge.app.task_list import is_stopped
+    from agentforge.app.task_list import is_left
 
     with reader.reading(task_id, repo) as found:
         known = reader.steps(found)
-        if is_stopped(found.files, found.state.status):
+        if is_left(found.files, found.state.status):
             known = [replace(step) for step in known]
             mark_interrupted(known)
     older = [step for step in reversed(known) if before is None or step.number < before]
@@ -163,8 +163,8 @@ def escalations(reader: Known, task_id: TaskName, repo: Repo = None) -> Response
     """The questions of a task, as `agentforge inbox --json` prints them, and what they are about."""
     from agentforge.app.inbox import record_fields, record_of
     from agentforge.app.offers import offered
+    from agentforge.app.presented import document_of, presented
     from agentforge.app.questions import AskedQuestion
-    from agentforge.app.versions import document_of, presented
     from agentforge.system.visible import command_line
 
     with reader.reading(task_id, repo) as found:
@@ -218,7 +218,7 @@ def metrics(
 
 @router.get("/repositories")
 def repositories(reader: Known) -> Response:
-    """Where a task can be started, and what it can be started with."""
+    """Where a task can be started, first where the server is."""
     from pathlib import Path as FilePath
 
     from agentforge.store.user.repositories import names_by_path

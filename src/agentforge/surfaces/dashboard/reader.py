@@ -131,14 +131,15 @@ class TaskReader:
         return summaries_of(self.home, rows)
 
     def repositories(self) -> list[str]:
-        """Where a task can be started: where there are tasks, what is registered, and where the server is."""
+        """Where a task can be started: where the server is, where there are tasks, and what is registered."""
         from agentforge.store.user.repositories import place, read_repositories
 
         found = {row.repo for row in self.rows()}
         with suppress(UserError):  # whoever names one is told
             found |= {str(place(each)) for each in read_repositories(self.home)}
-        found |= {str(path) for path in self._here}
-        return sorted(path for path in found if Path(path).is_dir())
+        here = [str(path) for path in self._here]
+        others = sorted(found.difference(here))
+        return [path for path in (*here, *others) if Path(path).is_dir()]
 
     def _opened(self, key: Key) -> tuple[OpenTask, threading.Lock]:
         place = ProjectFiles(Path(key[0])).task(key[1]).journal

@@ -84,9 +84,10 @@ Without CONTRACT it is what the task presents, or ends in."""
 @json_option
 def show(*, task: str | None, contract: str | None, version: int | None, as_data: bool) -> int:
     """Print one document of TASK as it is on record."""
+    from agentforge.app.presented import document_of
     from agentforge.app.rendering import readable_lines
     from agentforge.app.tasks import open_task
-    from agentforge.app.versions import document_of, find_version
+    from agentforge.app.versions import find_version
     from agentforge.surfaces.cli.printing import print_json
 
     found = open_task(here(), task)

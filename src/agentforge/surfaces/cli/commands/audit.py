@@ -2,6 +2,7 @@
 journal says.
 """
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,7 +87,7 @@ def audit(*, task: str | None, kind: str, output: Path | None, verify: Path | No
     else:
         say(f"The audit of {made.task_id} is in {place}.")
         if kind != "pdf":
-            say(f"Check it later with `agentforge audit {made.task_id} --verify {place}`.")
+            say(f"Check it later with `agentforge audit {made.task_id} --verify {shlex.quote(str(place))}`.")
     return 0
 
 

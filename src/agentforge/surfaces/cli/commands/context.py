@@ -93,7 +93,7 @@ def _recorded(task: str | None, number: int | None, planned: _Planned) -> "Conte
 
 
 def _dry(task: str | None, number: int | None, request: str, planned: _Planned) -> "ContextReport":
-    from agentforge.app.contexts import planned_context
+    from agentforge.app.planned_contexts import planned_context
     from agentforge.app.starting import StartOptions
     from agentforge.core.errors import UsageError
     from agentforge.store.site import Site

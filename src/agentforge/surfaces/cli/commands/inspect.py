@@ -43,7 +43,7 @@ def inspect(
 ) -> int:
     """Show the steps of TASK: context, reply and state."""
     from agentforge.app.steps import mark_interrupted, pick, steps_of
-    from agentforge.app.task_list import is_stopped
+    from agentforge.app.task_list import is_left
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.flags import at_terminal
     from agentforge.surfaces.cli.walking import walk_along
@@ -51,7 +51,7 @@ def inspect(
     site = Site.open(here())
     files = site.find(task)
     steps = steps_of(files)
-    if is_stopped(files, site.read(files).state.status):
+    if is_left(files, site.read(files).state.status):
         mark_interrupted(steps)
     if number is None and show is None and not walk:
         _list(files.task_id, steps, as_data=as_data)

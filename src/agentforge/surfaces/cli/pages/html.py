@@ -101,7 +101,7 @@ def _bars(bars: Bars) -> str:
         top, width = number * _BAR_HEIGHT, max(1, amount * _BAR_WIDTH // most)
         drawn.append(
             f"<text x=0 y={top + 14}>{_text(label)}</text>"
-            f"<rect x={_LABEL_WIDTH} y={top + 4} width={width} height={_BAR_HEIGHT - 8}></rect>"
+            f"<rect x={_LABEL_WIDTH} y={top + 4} width={width} height={_BAR_HEIGHT - 8} fill=#4078c0></rect>"
             f"<text x={_LABEL_WIDTH + width + 6} y={top + 14}>{_text(shown)}</text>"
         )
     room = _LABEL_WIDTH + _BAR_WIDTH + 160

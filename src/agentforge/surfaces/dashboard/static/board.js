@@ -3,17 +3,16 @@
 import { html, useEffect, useMemo, useState } from "./vendor/htm-preact.js";
 import { useData, useNews, useSoon } from "./api.js";
 import { Badge, Card, Progress, Strip, Trouble, Waiting, useNow } from "./parts.js";
-import { ago, duration, isStopped, linkTo, money, percent, plain, since, titleOf } from "./words.js";
+import { ago, duration, isOver, isStopped, linkTo, money, percent, plain, since, titleOf } from "./words.js";
 
 const keyOf = (summary) => `${summary.repo_path} ${summary.task_id}`;
-const OVER = new Set(["completed", "failed", "aborted"]);
 const ASKING = new Set(["escalated", "awaiting_decision"]);
 
 function sortInto(tasks) {
   const sections = { attention: [], active: [], recent: [] };
   for (const summary of tasks.values()) {
     const state = summary.status.state;
-    sections[ASKING.has(state) ? "attention" : OVER.has(state) ? "recent" : "active"].push(summary);
+    sections[ASKING.has(state) ? "attention" : isOver(summary) ? "recent" : "active"].push(summary);
   }
   const newest = (one, two) => (one.timing.last_activity < two.timing.last_activity ? 1 : -1);
   sections.active.sort(newest);
@@ -57,9 +56,9 @@ export function Board({ onLive }) {
       html`<section class="lane" aria-labelledby="needs"><h2 id="needs">Needs you <span class="number">${sections.attention.length}</span></h2>
         ${sections.attention.map((each) => html`<${Asking} key=${keyOf(each)} summary=${each} now=${now} />`)}
       </section>`}
-      <section class="lane" aria-labelledby="active"><h2 id="active">Active <span class="number">${sections.active.length}</span></h2>
+      <section class="lane" aria-labelledby="active"><h2 id="active">Active <span class="number">${Math.max(activeIn(counts), sections.active.length)}</span></h2>
         ${sections.active.length
-          ? sections.active.map((each) => html`<${Running} key=${keyOf(each)} summary=${each} now=${now} />`)
+          ? html`<${Active} tasks=${sections.active} total=${activeIn(counts)} now=${now} />`
           : html`<p class="quiet empty">Nothing runs right now. <a href="#/new">Start a task</a>, or leave this open: it shows what begins.</p>`}
       </section>
       <section class="lane" aria-labelledby="recent"><h2 id="recent">Recent</h2>
@@ -72,10 +71,27 @@ export function Board({ onLive }) {
   `;
 }
 
+const countOf = (counts, ...states) => states.reduce((sum, state) => sum + (counts[state] || 0), 0);
+const activeIn = (counts) => countOf(counts, "in_progress", "pending");
+
+const FEW = 20;
+
+// What runs comes before what was left: of many, a screenful or two at first.
+function Active({ tasks, total, now }) {
+  const [all, setAll] = useState(false);
+  const ordered = useMemo(() => [...tasks.filter((each) => !isStopped(each)), ...tasks.filter(isStopped)], [tasks]);
+  const shown = all ? ordered : ordered.slice(0, FEW);
+  return html`
+    ${shown.map((each) => html`<${Running} key=${keyOf(each)} summary=${each} now=${now} />`)}
+    ${shown.length < ordered.length && html`<p><button onClick=${() => setAll(true)}>Show ${ordered.length - shown.length} more</button></p>`}
+    ${all && total > ordered.length && html`<p><a href="#/tasks">All tasks</a></p>`}
+  `;
+}
+
 const Counts = ({ counts }) => {
-  const number = (...states) => states.reduce((sum, state) => sum + (counts[state] || 0), 0);
+  const number = (...states) => countOf(counts, ...states);
   const tiles = [
-    ["Active", number("in_progress", "pending"), "go"],
+    ["Active", activeIn(counts), "go"],
     ["Needs you", number("escalated", "awaiting_decision"), "ask"],
     ["Completed", number("completed"), "good"],
     ["Failed or aborted", number("failed", "aborted"), "bad"],
@@ -112,7 +128,6 @@ export const Tests = ({ health }) =>
 
 const before = (health) => health.tests_not_passing_before || 0;
 
-const firstWords = (text) => plain(text).split("\n\n")[0].slice(0, 400);
 const verb = (summary) => (summary.status.state === "escalated" ? "Answer" : "Decide");
 
 const Asking = ({ summary, now }) => html`
@@ -123,7 +138,7 @@ const Asking = ({ summary, now }) => html`
       <${Badge} summary=${summary} />
     </header>
     ${summary.waiting &&
-    html`<p class="asked">${firstWords(summary.waiting.question)}</p>`}
+    html`<p class="asked">${plain(summary.waiting.question).replace(/\n{2,}/g, "\n").slice(0, 700)}</p>`}
     <div class="asks-foot">
       <p class="line">${summary.waiting && html`<span>asked ${ago(summary.waiting.opened_at, now)}</span><span>${plain(summary.waiting.kind)}</span>`}</p>
       <a class="button primary" href=${linkTo(summary)} aria-label=${`${verb(summary)}: ${titleOf(summary)}`}>${verb(summary)}</a>
@@ -152,11 +167,13 @@ const Welcome = () => html`
   </div>
 `;
 
+const MOST = 500; // what one list of the server holds
+
 export function AllTasks() {
   const [query, setQuery] = useState("");
   const [state, setState] = useState("");
   const [limit, setLimit] = useState(50);
-  const words = new URLSearchParams({ limit: String(Math.min(limit, 500)), query });
+  const words = new URLSearchParams({ limit: String(Math.min(limit, MOST)), query });
   if (state) words.set("state", state);
   const { data, error } = useData(`/api/tasks?${words}`);
   const now = useNow(5000);
@@ -174,8 +191,12 @@ export function AllTasks() {
     <${Trouble} error=${error} />
     ${data
       ? html`<p class="quiet" role="status">${data.total} ${data.total === 1 ? "task" : "tasks"}</p>
-          <ul class="rows card">${data.tasks.map((each) => html`<${Ended} key=${keyOf(each)} summary=${each} now=${now} />`)}</ul>
-          ${data.next !== null && limit < 500 && html`<button onClick=${() => setLimit(limit + 100)}>Show more</button>`}`
+          ${data.total > 0 && html`<ul class="rows card">${data.tasks.map((each) => html`<${Ended} key=${keyOf(each)} summary=${each} now=${now} />`)}</ul>`}
+          ${data.total === 0 && html`<p class="quiet empty">${query || state ? "No task is like that." : "No tasks yet."}</p>`}
+          ${data.next !== null &&
+          (limit < MOST
+            ? html`<button onClick=${() => setLimit(limit + 100)}>Show more</button>`
+            : html`<p class="quiet">These are the newest ${MOST}. Search for a word of the request to find older ones.</p>`)}`
       : html`<${Waiting} />`}
   `;
 }

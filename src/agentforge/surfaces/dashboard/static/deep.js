@@ -4,8 +4,8 @@ import { html, useEffect } from "./vendor/htm-preact.js";
 import { taskPath, useData } from "./api.js";
 import { Diff } from "./diff.js";
 import { Card, Command, Facts, Strip, Text, Trouble, Waiting, useNow } from "./parts.js";
-import { Criteria, TaskHead, useTask } from "./task.js";
-import { clock, duration, linkTo, moment, number, percent, phaseWord, plain } from "./words.js";
+import { Criteria, TaskHead, outcomeWord, useTask } from "./task.js";
+import { clock, duration, isOver, linkTo, moment, number, percent, phaseWord, plain, wentWrong } from "./words.js";
 
 const Crumbs = ({ data, here }) => html`<a href=${linkTo(data)}>${plain(data.repo)}: task</a> <span aria-hidden="true">›</span> <span aria-current="page">${here}</span>`;
 
@@ -19,7 +19,7 @@ export function Phase({ task, phase, onLive }) {
   if (!data || !detail) return error || wrong ? html`<${Trouble} error=${error || wrong}><a href="#/">Back to the board</a><//>` : html`<${Waiting} />`;
   return html`
     <${TaskHead} data=${data} task=${task} now=${now}><${Crumbs} data=${data} here=${phaseWord(phase)} /><//>
-    <${Card} kind="wide"><${Strip} plan=${data.plan} steps=${data.steps.by_phase} here=${phase} link=${(stage) => linkTo(data, `/phase/${encodeURIComponent(stage)}`)} /><//>
+    <${Card} kind="wide"><${Strip} plan=${data.plan} steps=${data.steps.by_phase} here=${phase} over=${isOver(data)} link=${(stage) => linkTo(data, `/phase/${encodeURIComponent(stage)}`)} /><//>
     <div class="columns">
       <div>
         <${Card} id="criteria" title=${`Phase ${phaseWord(phase)}: ${plain(detail.status).replace("_", " ")}`}>
@@ -30,9 +30,9 @@ export function Phase({ task, phase, onLive }) {
         <${Card} id="recent-steps" title=${html`Recent steps <span class="number">${detail.steps.total}</span>`}>
           <ol class="timeline">
             ${[...detail.steps.recent].reverse().map((step) => html`<li key=${step.step}><a href=${linkTo(data, `/step/${step.step}`)}>
-              <span class=${`mark ${step.result === "success" ? "good" : step.result === "open" ? "go" : "bad"}`} aria-hidden="true"></span>
+              <span class=${`mark ${step.result === "open" ? "go" : step.result === "blocked_on_human" ? "ask" : wentWrong(step.result) ? "bad" : "good"}`} aria-hidden="true"></span>
               <span class="step-number">#${step.step}</span><span class="what">${plain(step.action)} ${plain(step.target || "")}</span>
-              <span class="when">${plain(step.result)}</span><span class="told">${plain(step.summary)}</span></a></li>`)}
+              <span class="when">${outcomeWord(step.result)}</span><span class="told">${plain(step.summary)}</span></a></li>`)}
           </ol>
           ${detail.steps.recent.length === 0 && html`<p class="quiet">${detail.status === "completed" ? "It took no step of a model: it was computed." : "No step yet."}</p>`}
         <//>
@@ -95,8 +95,8 @@ export function Step({ task, step, onLive }) {
             ["Tokens in", number(detail.llm_call.prompt_tokens)],
             ["Tokens out", number(detail.llm_call.completion_tokens)],
             ["Began", moment(detail.timestamp)],
-            ["Took", detail.duration_seconds === null ? "under way" : duration(detail.duration_seconds)],
-            ["Outcome", plain(detail.result.outcome)],
+            ["Took", detail.duration_seconds === null ? "–" : duration(detail.duration_seconds)],
+            ["Outcome", outcomeWord(detail.result.outcome)],
           ]} />
         <//>
         <${Card} id="state" title="State afterwards">

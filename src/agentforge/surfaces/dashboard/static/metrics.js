@@ -49,8 +49,10 @@ function Figure({ name, data }) {
   `;
 }
 
+const MOST_BARS = 26;
+
 function Bars({ data }) {
-  const groups = data.groups.slice(-26);
+  const groups = data.groups.slice(-MOST_BARS);
   const most = Math.max(1, ...groups.map((each) => each.tasks));
   const wide = 24;
   const width = Math.max(1, groups.length) * wide;
@@ -59,10 +61,12 @@ function Bars({ data }) {
       ${groups.map((each, at) => {
         const all = (76 * each.tasks) / most;
         const done = (76 * (each.finished || 0)) / most;
-        return html`<g key=${each.name}><title>${each.name}: ${each.tasks} tasks, ${each.finished} finished</title>
+        return html`<g key=${each.name}><title>${plain(each.name)}: ${each.tasks} tasks, ${each.finished} finished</title>
           <rect class="bar-all" x=${at * wide + 3} y=${78 - all} width=${wide - 6} height=${all} rx="2" />
           <rect class="bar-done" x=${at * wide + 3} y=${78 - done} width=${wide - 6} height=${done} rx="2" /></g>`;
       })}
     </svg>
+    ${groups.length > 0 &&
+    html`<p class="legend quiet"><span class="swatch all" aria-hidden="true"></span> tasks <span class="swatch done" aria-hidden="true"></span> finished; ${number(most)} in the fullest. <span>${groups.length > 1 ? `${plain(groups[0].name)} to ${plain(groups[groups.length - 1].name)}` : plain(groups[0].name)}${data.groups.length > groups.length ? `, the last ${MOST_BARS} of ${data.groups.length}` : ""}.</span></p>`}
   `;
 }

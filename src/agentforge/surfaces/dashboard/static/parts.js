@@ -32,19 +32,20 @@ const MARKS = { done: "✓", covered: "✓", under_way: "●", left: "" };
 const SPOKEN = { done: "done", covered: "covered by an earlier stage", under_way: "under way", left: "to come" };
 
 // The stages of a task in their order, each with its steps where there is room.
-export function Strip({ plan, steps, small, here, link }) {
+export function Strip({ plan, steps, small, here, link, over }) {
   if (!plan || !plan.length) return null;
   return html`
     <ol class=${`strip ${small ? "small" : ""}`} aria-label="Stages">
       ${plan.map((item) => {
+        const ended = over && item.progress === "under_way";
         const body = html`
-          <span class="dot" aria-hidden="true">${MARKS[item.progress]}</span>
+          <span class="dot" aria-hidden="true">${ended ? "✗" : MARKS[item.progress]}</span>
           <span class="stage">${phaseWord(item.stage)}</span>
           ${!small && html`<span class="count">${steps && steps[item.stage] ? `${steps[item.stage]} ${steps[item.stage] === 1 ? "step" : "steps"}` : ""}</span>`}
-          <span class="unseen">${SPOKEN[item.progress]}</span>
+          <span class="unseen">${ended ? "ended here" : SPOKEN[item.progress]}</span>
         `;
         return html`
-          <li key=${item.stage} class=${`${item.progress} ${here === item.stage ? "here" : ""}`}>
+          <li key=${item.stage} class=${`${ended ? "ended" : item.progress} ${here === item.stage ? "here" : ""}`}>
             ${link && item.progress !== "left" ? html`<a href=${link(item.stage)}>${body}</a>` : html`<span>${body}</span>`}
           </li>
         `;

@@ -32,7 +32,7 @@ export function Start() {
       <label>What do you want?<textarea ref=${first} rows="4" required value=${form.request} onInput=${set("request")} placeholder="Add a --version flag to the command line"></textarea></label>
       <details><summary>More</summary>
         <div class="grid">
-          ${choice("pipeline", "Pipeline", ["implement", "design", "test", "review", "document"])}
+          ${choice("pipeline", "Pipeline", ["implement", "design", "test", "review", "document", "research", "write", "analyse", "curate"])}
           ${choice("lane", "Lane", ["hotfix", "small", "full"])}
           ${choice("mode", "Mode", ["fast", "balanced", "execute", "heavy", "debug", "architect", "offline-safe", "plan", "audit"])}
           <label>Model<input value=${form.model} onInput=${set("model")} placeholder="your tiers" /></label>

@@ -6,7 +6,7 @@ import { Tests } from "./board.js";
 import { Diff } from "./diff.js";
 import { Badge, Card, Command, Confirm, Facts, Progress, Strip, Trouble, Waiting, useAction, useNow } from "./parts.js";
 import { Questions } from "./question.js";
-import { ago, clock, duration, isStopped, linkTo, moment, money, number, percent, phaseWord, plain, since, titleOf } from "./words.js";
+import { ago, clock, duration, isOver, isStopped, linkTo, moment, money, number, percent, phaseWord, plain, since, titleOf, wentWrong } from "./words.js";
 
 export function useTask(task, onLive) {
   const found = useData(taskPath(task));
@@ -23,10 +23,20 @@ export function useTask(task, onLive) {
   return { ...found, fresh, reload };
 }
 
+const LONG = 260;
+
+// The request. A long one begins here, and is read whole by whoever asks for it.
+function Title({ text }) {
+  const [whole, setWhole] = useState(false);
+  if (text.length <= LONG) return html`<h1>${text}</h1>`;
+  return html`<h1 class="long">${whole ? text : `${text.slice(0, LONG).trimEnd()}…`}</h1>
+    <button class="link" aria-expanded=${whole} onClick=${() => setWhole(!whole)}>${whole ? "Show less" : "Show the whole request"}</button>`;
+}
+
 export const TaskHead = ({ data, task, now, children }) => html`
   <nav class="crumbs" aria-label="Where you are"><a href="#/">Board</a> <span aria-hidden="true">›</span> ${children || html`<span aria-current="page">${plain(data.repo)}</span>`}</nav>
   <div class="task-head">
-    <h1>${titleOf(data)}</h1>
+    <${Title} text=${titleOf(data)} />
     <div class="task-meta">
       <${Badge} summary=${data} />
       <span class="repo">${plain(data.repo)}</span>
@@ -50,7 +60,7 @@ export function Task({ task, onLive }) {
     <${Stopped} data=${data} task=${task} onDone=${load} />
     <${Questions} task=${task} summary=${data} now=${now} onDone=${load} />
     <${Card} kind="wide">
-      <${Strip} plan=${data.plan} steps=${data.steps.by_phase} here=${running} link=${(stage) => linkTo(data, `/phase/${encodeURIComponent(stage)}`)} />
+      <${Strip} plan=${data.plan} steps=${data.steps.by_phase} here=${running} over=${isOver(data)} link=${(stage) => linkTo(data, `/phase/${encodeURIComponent(stage)}`)} />
       <div class="meter"><${Progress} share=${data.status.overall_progress || 0} label="Progress" /><span>${percent(data.status.overall_progress)}</span></div>
       <${Rounds} data=${data} />
       <p class="line">
@@ -106,8 +116,7 @@ export const Criteria = ({ rows }) =>
         ${rows.map((row) => {
           const [mark, tone, word] = STATUS[row.status] || STATUS.pending;
           return html`<li key=${row.name}>
-            <span class=${tone} aria-hidden="true">${mark}</span> ${phaseWord(row.name)} <span class="quiet">${word}${row.details ? `: ${plain(row.details)}` : ""}</span>
-            ${row.blocking && html`<span class="badge bad">blocks</span>`}
+            <span class=${tone} aria-hidden="true">${mark}</span> ${phaseWord(row.name)} <span class="quiet">${word}${row.details ? `: ${plain(row.details)}` : ""}</span>${row.blocking && html` <span class="badge bad">blocks</span>`}
             ${row.failures && html`<ul class="failures">${row.failures.slice(0, 20).map((each, at) => html`<li key=${at}>${each.test && html`<strong>${plain(each.test)}</strong>`} <span>${plain(each.error)}</span></li>`)}</ul>`}
           </li>`;
         })}
@@ -164,13 +173,16 @@ function Timeline({ task, data, fresh }) {
   `;
 }
 
-export const isGood = (step) =>
-  step.outcome !== "open" && step.outcome !== "interrupted" && !step.mistake && !/^(gate_|reverted)/.test(step.outcome) && step.actions.every((each) => each.ok);
+export const isGood = (step) => step.outcome !== "open" && !step.mistake && !wentWrong(step.outcome) && step.actions.every((each) => each.ok);
+
+const OUTCOMES = { open: "under way", blocked_on_human: "waits for you", interrupted: "ended without a reply" };
+export const outcomeWord = (outcome) => OUTCOMES[outcome] || plain(outcome).replace(/_/g, " ");
 
 export const StepLine = ({ step, data }) => {
-  const what = step.actions.map((each) => `${each.name} ${each.target}`.trim()).join(", ") || (step.reply ? "reply" : "working");
-  const tone = step.outcome === "open" ? "go" : step.outcome === "blocked_on_human" ? "ask" : isGood(step) ? "good" : "bad";
-  const told = step.mistake || step.summary || (step.check ? step.check.summary : "") || step.outcome;
+  const waits = step.outcome === "blocked_on_human" || (step.outcome === "open" && Boolean(data.waiting));
+  const what = step.actions.map((each) => `${each.name} ${each.target}`.trim()).join(", ") || (step.reply ? "reply" : step.outcome === "open" && !waits ? "working" : "no reply");
+  const tone = waits ? "ask" : step.outcome === "open" ? "go" : isGood(step) ? "good" : "bad";
+  const told = step.mistake || step.summary || (step.check ? step.check.summary : "") || outcomeWord(waits ? "blocked_on_human" : step.outcome);
   return html`
     <li>
       <a href=${linkTo(data, `/step/${step.step}`)}>
@@ -218,7 +230,7 @@ const Cost = ({ data }) => {
 function Deeds({ task, data, onDone }) {
   const action = useAction();
   const [reason, setReason] = useState("");
-  const over = ["completed", "failed", "aborted"].includes(data.status.state);
+  const over = isOver(data);
   const can = data.continuation && data.continuation.can_extend && data.status.state === "completed";
   const audit = (kind, label) => {
     const path = `${taskPath(task, "/audit")}${task.repo ? "&" : "?"}kind=${kind}`;
@@ -227,12 +239,13 @@ function Deeds({ task, data, onDone }) {
   return html`
     <${Card} id="deeds" title="Record and actions">
       <p class="buttons">Audit: ${audit("html", "HTML")}${audit("md", "Markdown")}${audit("json", "JSON")}</p>
-      <p class="quiet">In a terminal:</p>
+      <p class="quiet">In a terminal, in <code>${plain(data.repo_path)}</code>:</p>
       <ul class="commands">
         <li><${Command} text=${`agentforge status ${data.task_id} --detail`} /></li>
         ${data.status.state === "completed" && data.delivered && html`<li><${Command} text=${`agentforge merge ${data.task_id}`} /></li>`}
         <li><${Command} text=${`agentforge replay ${data.task_id}`} /></li>
       </ul>
+      <p class="quiet">There is no graph of a plan: plans of several tasks are not made yet.</p>
       <div class="buttons">
         ${can && html`<button disabled=${action.busy} onClick=${() => action.run(() => post(taskPath(task, "/extend"))).then((done) => done && onDone())}>Extend to ${phaseWord(data.continuation.extends_to[data.continuation.extends_to.length - 1])}</button>`}
         ${(data.status.state === "failed" || data.status.state === "aborted") && html`<button disabled=${action.busy} onClick=${() => action.run(() => post(taskPath(task, "/continue"))).then(onDone)}>Continue</button>`}

@@ -52,6 +52,12 @@ export const stateTone = (summary) =>
     ? "warn"
     : { in_progress: "go", pending: "calm", completed: "good", failed: "bad", aborted: "calm" }[summary.status.state] || "ask";
 
+const OVER = new Set(["completed", "failed", "aborted"]);
+export const isOver = (summary) => OVER.has(summary.status.state);
+
+// What ended a step badly; every other end is an ordinary one.
+export const wentWrong = (outcome) => /^(gate_|reverted|failed|interrupted|nothing_locked)/.test(outcome);
+
 export const phaseWord = (name) => plain(name).replace(/_/g, " ");
 export const titleOf = (summary) => plain(summary.request || summary.problem || summary.task_id);
 export const linkTo = (summary, rest = "") =>
