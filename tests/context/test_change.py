@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.activities.reading import locks_a_project, readable_patch
-from agentforge.context.assemble import measured
 from agentforge.context.change import Kind, ShownHunk, divide, hunks_of, unseen
+from agentforge.context.tokens import measured
 from agentforge.system.git.repository import Git
 from tests.gates.bench_of_judges import WHO
 

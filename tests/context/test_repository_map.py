@@ -5,10 +5,10 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentforge.context.assemble import measured
 from agentforge.context.code_index import CodeIndex
 from agentforge.context.ranking import Focus, rank
 from agentforge.context.repository_map import repo_map
+from agentforge.context.tokens import measured
 from agentforge.languages.facts import facts_of
 
 PARSER = "class Parser(Base):\n    async def feed(self, data: bytes) -> None: ...\n\ndef helper(*args): ...\n"

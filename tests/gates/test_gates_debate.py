@@ -222,6 +222,10 @@ def test_the_kill_switch_block_of_the_seed_is_written_back_as_it_was() -> None:
     [
         ("- JWT\n- Sessions\n", ["JWT", "Sessions"]),
         ("### Option A: JWT\n\nFast.\n\n### Option B: Sessions\n", ["JWT", "Sessions"]),
+        (
+            "### Option A \u2014 JWT\n\n### Option B) Sessions\n\n### **Option C** - Keys\n",
+            ["JWT", "Sessions", "Keys"],
+        ),
         ("| Option | About |\n|---|---|\n| JWT | fast |\n| Sessions | slow |\n", ["JWT", "Sessions"]),
     ],
 )

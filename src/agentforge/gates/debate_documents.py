@@ -23,6 +23,8 @@ _DECISION = re.compile(r"D\d+\s*[:.\u2013\u2014-]\s*(.+)", re.DOTALL)
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)|.+$", re.DOTALL)
 _FIRST_WORDS = 160
 _LABEL = re.compile(r"option\s+\w+", re.IGNORECASE)
+_LABEL_SIGN = re.compile(r"(option\s+\w+)\s*[).\u2013\u2014-]\s+", re.IGNORECASE)
+"""What people also write behind the letter of an option, where a colon is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,9 @@ def read_options(plan: str) -> tuple[Option, ...]:
 def _options(rows: list[tuple[str, ...]]) -> tuple[Option, ...]:
     options = []
     for number, (title, about) in enumerate(rows, 1):
-        label, rest = labelled(title)
         whole = plain(title)
+        signed = _LABEL_SIGN.match(whole)
+        label, rest = (signed[1], whole[signed.end() :]) if signed else labelled(title)
         names = [label, whole] if label else [whole]
         name = label or whole
         if label and _LABEL.fullmatch(label):  # "Option A: JWT": both are its names

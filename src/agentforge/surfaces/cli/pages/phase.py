@@ -101,7 +101,8 @@ def status_page(found: WorkflowStatus) -> str:
 
 def debate_page(name: str, verdict: DebateVerdict) -> str:
     """What a debate has and what it lacks."""
-    rows = [(file, "missing" if file in verdict.missing else "there") for file in _FILES]
+    missing = "missing, or too short"
+    rows = [(file, missing if file in verdict.missing else "there") for file in _FILES]
     count = sum(1 for _, word in rows if word == "there")
     word = "COMPLETE" if verdict.complete else "INCOMPLETE"
     lines = [f"{name}: {word}, {count}/5 files, gate {'PASSED' if verdict.complete else 'BLOCKED'}", ""]
