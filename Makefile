@@ -91,4 +91,5 @@ clean: ## Remove .venv and every cache
 .venv/.ready: .venv/.boot requirements/dev.txt pyproject.toml
 	@$(UV) sync --quiet --compile-bytecode $(INTO) --require-hashes requirements/dev.txt
 	@$(UV) install --quiet $(INTO) --no-deps --editable .
+	@$(BIN)/python -m compileall -q -j 0 src # once, and not by each of the processes that begin with the tests
 	@touch .venv/.run $@

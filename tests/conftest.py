@@ -13,7 +13,7 @@ import pytest
 
 from agentforge.system.secrets import known
 from tests.fuzzing import register
-from tests.judging import ASKED, ask_judges_once
+from tests.judging import ASKED, FORKED, ask_judges_once
 from tests.order import dealt
 from tests.sharing import ENVIRONMENTS
 from tests.wheels import packed
@@ -65,6 +65,8 @@ _NEITHER_WALLS_NOR_START_OF_JUDGES = frozenset(
 """Whole tasks that are about what follows from a verdict: their judges are forked (`tests/judging.py`), and none is
 asked twice about the same files (`tests/kept_runs.py`).
 """
+_START_OF_JUDGES_ALONE = frozenset({"test_cheats_whole"})
+"""Whole tasks whose judges may be forked, each for itself: what they judge changes how tests are run."""
 _ROOM = 4 << 30
 """Bytes that must be free where the files of tests live; a run takes less than half of it."""
 _HOMES = itertools.count()
@@ -186,6 +188,8 @@ def judges(
         kept = str(_shared(tmp_path_factory) / "judged")
         monkeypatch.setenv(ASKED, kept)
         ask_judges_once(kept, monkeypatch.setattr)
+    elif request.path.stem in _START_OF_JUDGES_ALONE:
+        monkeypatch.setenv(ASKED, FORKED)
 
 
 @pytest.fixture(scope="session", autouse=True)

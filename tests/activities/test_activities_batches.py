@@ -52,7 +52,7 @@ def test_fifty_siblings_of_several_tasks_share_one_batch(tmp_path: Path) -> None
 
         def ask(number: int) -> str:
             batch_outbox = BatchOutbox(
-                Outbox(tmp_path / "batches", now_ms), pace=Pace(window_s=600, first_s=0.02, last_s=0.02)
+                Outbox(tmp_path / "batches", now_ms), pace=Pace(window_s=600, first_s=0.1, last_s=0.1)
             )
             box, name = put(
                 batch_outbox, batcher, f"review/{number}/ask/0", replace(TASK, task_id=f"task-{number % 5}")

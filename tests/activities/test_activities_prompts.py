@@ -59,6 +59,7 @@ def every_role() -> Iterator[Any]:
                 yield pytest.param(resolved, stage, told, id=f"{pipeline}-{lane}-{name}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("resolved", "stage", "told"), [*every_role()])
 def test_a_crowded_step_of_every_role_shows_its_rules_and_all_that_it_owes_whole(
     resolved: ResolvedPipeline, stage: Stage, told: str

@@ -38,6 +38,7 @@ def test_the_files_of_a_debate_pass_the_gate_and_the_same_question_is_not_argued
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_a_debate_that_waits_for_a_person_says_for_what_and_goes_on_from_there(garden: Person) -> None:
     asks = {"name": "escalate", "args": {"question": "Who pays for the servers?"}}
     first, *rest = argued()

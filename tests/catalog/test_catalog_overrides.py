@@ -565,6 +565,7 @@ def test_all_mistakes_of_a_file_are_told_together() -> None:
     ]
 
 
+@pytest.mark.slow
 @every(
     ("path", "text", "said"),
     [

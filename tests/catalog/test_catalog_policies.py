@@ -157,6 +157,7 @@ print(*sorted({path.rpartition("/")[2] for path in read if "/agentforge/" in pat
 """
 
 
+@pytest.mark.slow
 @every(
     ("words", "files"),
     [

@@ -113,6 +113,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @every("case", WRONG)
 def test_a_declaration_that_could_do_harm_is_refused_with_its_key(case: str) -> None:
     (old, new), said = WRONG[case]

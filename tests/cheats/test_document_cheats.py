@@ -305,6 +305,7 @@ def play(site: Site, lie: Lie) -> tuple[str, tuple[str, ...], Mapping[str, Json]
     return "" if green.status == "passed" else "green", green.reasons, green.record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.name.replace(" ", "-"))
 def test_a_lie_in_a_document_is_caught_by_name(site: Site, lie: Lie) -> None:
     gate, reasons, _ = play(site, lie)
@@ -398,6 +399,7 @@ HONEST: Mapping[str, tuple[Files, Files]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HONEST, ids=lambda name: name.replace(" ", "-"))
 def test_an_honest_change_of_another_document_is_delivered_unquestioned(site: Site, name: str) -> None:
     after, before = HONEST[name]

@@ -207,6 +207,7 @@ def test_ordinary_text_is_not_flagged(text: str) -> None:
     assert find(text) == ()
 
 
+@pytest.mark.slow
 def test_our_documents_and_those_of_the_standard_library_are_not_flagged() -> None:
     texts = [path.read_text("utf-8") for path in (*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md"))]
     library = Path(sysconfig.get_paths()["stdlib"])
@@ -248,6 +249,7 @@ def test_no_text_around_it_hides_an_order(before: str, after: str) -> None:
     assert "override" in [finding.kind for finding in find.__wrapped__(f"{before}\n{PHRASE}\n{after}")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def test_folders_that_tools_made_are_on_no_map_unless_the_request_names_a_file_o
     assert made in repo_map(index, Focus("feed a parser", (made,)), 4000)
 
 
+@pytest.mark.slow
 def test_a_large_tree_still_shows_files_by_name() -> None:
     many = {f"lib/part{number // 50}/unit_{number}.py": facts_of("", "x.py") for number in range(20_000)}
     index = CodeIndex.of({**many, "lib/billing/invoice.py": facts_of("def total_due(): ...", "a.py")})

@@ -54,6 +54,7 @@ OFFERS = JSON | st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @QUICK
 @given(st.data())
 def test_every_event_survives_the_journal(data: st.DataObject) -> None:
@@ -245,6 +246,7 @@ def test_any_json_is_a_reply_or_a_mistake(value: Json) -> None:
     assert reply_from_json(json.loads(json.dumps(reply_to_json(reply)))) == reply
 
 
+@pytest.mark.slow
 @QUICK
 @given(st.from_type(Run), st.text(max_size=8), st.integers())
 def test_replacing_fields_is_what_the_standard_library_does(run: Run, stage: str, steps: int) -> None:

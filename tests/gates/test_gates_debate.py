@@ -2,6 +2,8 @@
 
 import itertools
 
+import pytest
+
 from agentforge.catalog.debates import debate_rules
 from agentforge.gates.debate import judge_debate
 from agentforge.gates.debate_documents import (
@@ -140,6 +142,7 @@ def test_an_option_of_one_letter_is_not_named_by_an_article() -> None:
         assert judge_debate(texts).complete is clear, words
 
 
+@pytest.mark.slow
 def test_long_lines_of_nothing_are_judged_at_once() -> None:
     for piece in (" ", "\n", "[", "|", "- ", "**", "#", "a.", "`", "<!--", "> "):
         filler = piece * (30_000 // len(piece))

@@ -71,6 +71,7 @@ WITH_CHECK = {"shop.py": BASE["shop.py"] + NEW}
 QUIET = {"shop.py": BASE["shop.py"].replace("'%s %s', name, word", "'%s', name")}
 
 
+@pytest.mark.slow
 @every(
     ("names", "passing", "refused"),
     [
@@ -104,6 +105,7 @@ def test_beside_new_code_it_is_asked_and_left_to_the_reviewer(site: Site) -> Non
 INSISTS = {"shop.py": BASE["shop.py"] + NEW + "\n\nassert check([2, 1]) == [1, 2]\n"}
 
 
+@pytest.mark.slow
 def test_code_that_checks_itself_while_it_is_loaded_speaks_for_no_test(site: Site) -> None:
     assert asked(site, INSISTS, {"test_unchanged": LACKED}).reasons
     found = asked(site, INSISTS, {"test_result": LACKED})
@@ -123,6 +125,7 @@ def test_what_could_not_be_run_is_not_measured_and_ruled_on(site: Site) -> None:
     }
 
 
+@pytest.mark.slow
 def test_what_is_computed_while_code_is_loaded_is_left_to_the_reviewer(site: Site) -> None:
     rate = {"shop.py": BASE["shop.py"] + NEW + "\n\nRATE = check([3])[0]\n"}
     reload = "import importlib\n\nimport shop\n\n\ndef test_rate():\n    shop.check([])\n    assert importlib.reload(shop).RATE == 3\n"

@@ -70,6 +70,7 @@ def test_what_holds_only_under_pytest_is_seen(site: Site) -> None:
     assert "fails without pytest, and passes with it" in verdict.reasons[0]
 
 
+@pytest.mark.slow
 def test_a_check_that_a_person_calls_wrong_is_set_aside_and_its_next_version_is_not(site: Site) -> None:
     wrong = "def net(price, percent):\n    return price - 10\n"
     asked = examine(site, wrong).question
@@ -89,6 +90,7 @@ def test_a_check_that_calls_wrongly_goes_back_once_before_anybody_is_asked(site:
     assert "fix it" in verdict.reasons[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "names", "said"),
     [

@@ -58,6 +58,7 @@ def test_of_numbers(number, capsys):
 }
 
 
+@pytest.mark.slow
 def test_a_forked_judge_says_what_a_started_one_says(tmp_path: Path) -> None:
     site = make_site(tmp_path, FILES)
 

@@ -65,6 +65,7 @@ def asked_by(walls: Asked, site: Site, tree: str = "", ids: Sequence[str] = ()) 
     return replace(run, output="", output_hash="", duration_ms=0, slowest_ms=0)
 
 
+@pytest.mark.slow
 def test_the_same_files_are_judged_once_wherever_they_lie_and_others_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

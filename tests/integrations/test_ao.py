@@ -165,12 +165,10 @@ def test_a_lock_that_is_held_is_waited_for_and_never_broken(tmp_path: Path) -> N
 
     def pause(seconds: float) -> None:
         pauses.append(seconds)
-        time.sleep(seconds)
+        time.sleep(0.3 if len(pauses) == 4 else 0)  # however slow this machine is, four come before the end
 
-    started = time.monotonic()
-    done = write_keys(tmp_path / "s", "dm-1", {"forge_phase": "x"}, wait_s=0.1, pause=pause)
+    done = write_keys(tmp_path / "s", "dm-1", {"forge_phase": "x"}, wait_s=0.3, pause=pause)
     assert done.outcome == "locked"
-    assert time.monotonic() - started < 5
     assert pauses[:4] == [0.01, 0.02, 0.04, 0.08]
     assert lock.exists()
     assert (tmp_path / "s/dm-1.json").read_bytes() == before

@@ -13,6 +13,7 @@ from agentforge.languages.outcomes import TestRun
 from agentforge.languages.repository import find_projects
 from agentforge.languages.values import Environment
 from agentforge.sandbox.walls.none import NoSandbox
+from tests.depth import SOAK
 
 TAP = {"commands": {"test": "sh all.sh"}, "generic": {"report": "tap"}, "tests": ["tests/*.sh"]}
 ADDS = 'echo "ok 1 - adds"\n'
@@ -200,25 +201,36 @@ PERL_FILES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("each", "files", "edit"),
-    [
-        ("make -s run-{name}", C_FILES, ("lib.c", "return n * 2;", "void exit(int); exit(0); return n;")),
-        (
-            "make -s run-{name}",
-            HEADER_FILES,
-            ("lib.h", "return n * 2;", "void exit(int); exit(0); return n;"),
-        ),
-        ("sh {file}", SHELL_FILES, ("lib.sh", "twice() {", "exit 0\ntwice() {")),
-        ("perl -Ilib {file}", PERL_FILES, ("lib/Shop.pm", "return 2", "exit 0; return 2")),
-    ],
-    ids=["C", "C in a header", "shell", "Perl"],
-)
-@pytest.mark.parametrize("ends", ["by itself", "by its own exit"])
+ENDS = ("by itself", "by its own exit")
+LANGUAGES: dict[str, tuple[str, dict[str, str], tuple[str, str, str]]] = {
+    "C": (
+        "make -s run-{name}",
+        C_FILES,
+        ("lib.c", "return n * 2;", "void exit(int); exit(0); return n;"),
+    ),
+    "shell": ("sh {file}", SHELL_FILES, ("lib.sh", "twice() {", "exit 0\ntwice() {")),
+    "C in a header": (
+        "make -s run-{name}",
+        HEADER_FILES,
+        ("lib.h", "return n * 2;", "void exit(int); exit(0); return n;"),
+    ),
+    "Perl": ("perl -Ilib {file}", PERL_FILES, ("lib/Shop.pm", "return 2", "exit 0; return 2")),
+}
+
+
+def each_way() -> list[tuple[str, str]]:
+    """Every language with every end; each with one of them where not all is run."""
+    if SOAK:
+        return [(language, ends) for language in LANGUAGES for ends in ENDS]
+    return [(language, ENDS[number % 2]) for number, language in enumerate(LANGUAGES)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("language", "ends"), each_way())
 def test_code_that_exits_with_0_does_not_pass_where_exit_codes_are_outcomes(
-    tmp_path: Path, each: str, files: dict[str, str], edit: tuple[str, str, str], ends: str
+    tmp_path: Path, language: str, ends: str
 ) -> None:
-    path, old, new = edit
+    each, files, (path, old, new) = LANGUAGES[language]
     (test,) = (name for name in files if "four" in name)
     settings = {"generic": {"report": "exit", "each": each}, "tests": [test.replace("four", "*")]}
     if ends == "by its own exit":

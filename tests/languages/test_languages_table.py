@@ -6,6 +6,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from agentforge.languages import imports, measures, security, symbols, table, tests
 from agentforge.languages.python.language import PYTHON
 from tests.rows import every
@@ -73,6 +75,7 @@ print("known")
 """
 
 
+@pytest.mark.slow
 def test_a_package_and_a_row_in_the_table_are_all_that_a_new_language_takes(tmp_path: Path) -> None:
     shutil.copytree(Path(table.__file__).parents[1], tmp_path / "agentforge")
     package = tmp_path / "agentforge/languages"

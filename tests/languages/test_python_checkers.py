@@ -126,6 +126,7 @@ def test_a_linter_whose_settings_mend_files_only_looks(
     assert (tree / "a.py").read_text() == UGLY
 
 
+@pytest.mark.slow
 def test_a_format_counts_where_it_got_worse_and_not_where_it_never_was(tree: Path, env: Environment) -> None:
     (tree / "pyproject.toml").write_text("[tool.ruff.format]\n[tool.ruff.lint]\nselect = []\n")
     (tree / "old.py").write_text(UGLY)
@@ -156,6 +157,7 @@ ISORT = "--- {tree}/a.py:before\t2026-01-01\n+++ {tree}/a.py:after\t2026-01-01\n
 PYLINT = '[{"path": "a.py", "line": 1, "symbol": "unused-import", "message": "Unused import os"}]'
 
 
+@pytest.mark.slow
 def test_every_linter_is_asked_to_look_only_and_read(tree: Path, env: Environment, tmp_path: Path) -> None:
     (tree / "a.py").write_text(UGLY)
     (tree / ".flake8").write_text("")

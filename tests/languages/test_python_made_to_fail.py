@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from agentforge.languages.tests import made_to_fail
 
 FILE = "test_styles.py"
@@ -122,6 +124,7 @@ IDS = [
 ]
 
 
+@pytest.mark.slow
 def test_every_style_of_test_fails_with_a_failure_at_its_end(tmp_path: Path) -> None:
     text, found = made_to_fail(STYLES, FILE, [*IDS, f"{FILE}::test_nowhere"])
     assert found == frozenset(IDS)

@@ -1,5 +1,7 @@
 """Rules in words that a check can hold are recognised by fixed forms, and nothing else is."""
 
+import pytest
+
 from agentforge.catalog.project_checks import read_project_checks
 from agentforge.gates.conformance.declared import declared
 from agentforge.gates.conformance.project_rules import check_examples
@@ -11,6 +13,7 @@ def names(line: str) -> list[str]:
     return [rule.name for rule in stated_rules({"AGENTS.md": f"# Rules\n\n- {line}\n"})]
 
 
+@pytest.mark.slow
 @every(
     ("line", "name"),
     [

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 MEETING = """
 import subprocess, sys, threading, time
 from agentforge.models.known.local import LocalModels
@@ -37,6 +39,7 @@ print(began < 0.2, "anthropic" in sys.modules, *troubles)
 """
 
 
+@pytest.mark.slow
 def test_libraries_load_beside_other_work_whole_for_every_thread_that_meets_them_and_only_the_first_choice() -> (
     None
 ):

@@ -267,6 +267,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("cut_off", [False, True])
 def test_the_work_is_linear_for_hostile_texts(name: str, cut_off: bool) -> None:

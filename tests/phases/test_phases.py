@@ -469,6 +469,7 @@ def test_from_any_moment_the_same_files_and_clock_lead_to_the_same_bytes() -> No
     assert read_state(desk.state_text).is_complete
 
 
+@pytest.mark.slow
 def test_a_command_that_was_killed_between_two_files_is_run_again_to_the_same_end() -> None:
     desk = _begun("brainstorm")
     fill(desk.files, "brainstorm")

@@ -146,6 +146,7 @@ def _filled(command: click.Command, words: list[str]) -> list[str]:
     return filled
 
 
+@pytest.mark.slow
 def test_every_command_that_a_sentence_names_can_be_typed() -> None:
     found, wrong = 0, []
     for path in sorted(SOURCE.rglob("*.py")):

@@ -115,6 +115,7 @@ def copies(texts: Mapping[str, str]) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_no_class_name_has_two_meanings() -> None:
     places = defaultdict(list)
     for name, text in sources().items():

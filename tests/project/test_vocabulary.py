@@ -89,6 +89,7 @@ def words_of(module: str) -> frozenset[str]:
     return frozenset(found)
 
 
+@pytest.mark.slow
 def test_every_settings_key_is_read_by_code() -> None:
     known = settings_keys()
     assert {path[0] for path in known} == set(READERS)
@@ -125,6 +126,7 @@ def test_every_option_of_every_command_has_a_test() -> None:
     assert sorted({(command, name) for command, name, _ in options_table()} - set(options(cli))) == []
 
 
+@pytest.mark.slow
 def test_the_test_of_an_option_is_there_and_names_it_with_its_command() -> None:
     wrong = []
     for command, name, test in options_table():
@@ -204,6 +206,7 @@ def test_no_sentence_that_can_reach_a_person_has_a_banned_phrase() -> None:
     assert {name: found for name, found in wrong.items() if found} == {}
 
 
+@pytest.mark.slow
 def test_no_page_has_a_banned_phrase() -> None:
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     wrong = {page.name: stumbles(page.read_text(encoding="utf-8")) for page in pages}

@@ -205,6 +205,7 @@ print(len(taken))
 """
 
 
+@pytest.mark.slow
 def test_four_processes_at_once_take_exactly_what_is_there(path: Path) -> None:
     workers = [
         subprocess.Popen(

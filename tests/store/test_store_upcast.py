@@ -73,6 +73,7 @@ def _finish(state: State) -> State:
     return world.state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
 def test_a_task_of_an_old_release_finishes_from_wherever_its_driver_was_killed(path: Path) -> None:
     state = State()

@@ -244,6 +244,7 @@ def test_reading_changes_nothing_in_the_record(top: Path, visitor: Visitor) -> N
     assert OpenTask.open(desk.site, desk.files).state.open_escalation is not None
 
 
+@pytest.mark.slow
 def test_what_a_driver_could_not_do_is_told_on_the_page_and_no_module_of_the_repository_is_run(
     top: Path, visitor: Visitor
 ) -> None:

@@ -144,6 +144,7 @@ def test_without_the_key_nothing_is_told_and_nothing_done(visitor: Visitor) -> N
     assert visitor.ask("GET", "/").status == 200, "the page itself says how to come in"
 
 
+@pytest.mark.slow
 def test_what_a_browser_sends_by_itself_opens_nothing_so_a_neighbour_on_another_port_learns_nothing(
     visitor: Visitor,
 ) -> None:
@@ -228,6 +229,7 @@ TRICKS = (
 )
 
 
+@pytest.mark.slow
 def test_no_parameter_is_a_way_to_another_file(visitor: Visitor, top: Path) -> None:
     for trick in TRICKS:
         for path in (

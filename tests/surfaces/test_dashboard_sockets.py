@@ -155,6 +155,7 @@ def test_sockets_are_bounded(top: Path, visitor: Visitor, monkeypatch: pytest.Mo
         assert time.monotonic() < deadline
 
 
+@pytest.mark.slow
 def test_a_thousand_connections_without_a_word_leave_the_rest_alone(visitor: Visitor) -> None:
     host, _, port = visitor.address.partition(":")
     held: list[socket.socket] = []

@@ -162,6 +162,7 @@ def test_the_models_of_one_tier_alone_can_be_tried(config: Path, capsys: pytest.
     assert [row["model"] for row in data(capsys, "test")] == ["scripted:a.yaml", "scripted:b.yaml"]
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_call_tools_is_found_another_way(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

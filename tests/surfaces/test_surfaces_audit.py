@@ -74,6 +74,7 @@ def test_no_kind_of_event_is_without_words_in_an_audit(kind: type[Event]) -> Non
     assert words.strip() or not fields
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["v1-full-panel", "v1-panel-asks-a-person", "v2-full-arbiter", "v1-demo"])
 @pytest.mark.parametrize("kind", ["md", "html", "json"])
 def test_every_event_on_record_is_in_the_report(
@@ -89,6 +90,7 @@ def test_every_event_on_record_is_in_the_report(
     assert lines[-1].hash in text
 
 
+@pytest.mark.slow
 def test_a_report_is_made_again_byte_for_byte_and_a_changed_one_is_named(
     repo: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

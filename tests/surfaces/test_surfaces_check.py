@@ -37,6 +37,7 @@ def write(scene: Scene, path: str, text: str) -> None:
     (scene.top / path).write_text(text, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_check_names_what_is_wrong_what_to_do_and_what_did_not_run(scene: Scene) -> None:
     done = scene.run("check")
     assert done.returncode == 1
@@ -127,6 +128,7 @@ def test_a_violation_is_on_record_until_it_is_gone(scene: Scene) -> None:
     assert [each["status"] for each in scene.data("violations", "list")] == ["fixed"]
 
 
+@pytest.mark.slow
 def test_an_exemption_has_an_approver_a_reason_and_an_end_and_opens_again(scene: Scene) -> None:
     scene.run("check")
     (found,) = scene.data("violations", "list")

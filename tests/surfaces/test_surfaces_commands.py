@@ -67,6 +67,7 @@ def test_help_lists_every_command_with_a_line_and_loads_nothing_heavy(untouched:
     assert loaded & {*HEAVY} == set()
 
 
+@pytest.mark.slow
 def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) -> None:
     words = [sys.executable, "-c", EACH_HELP, COMMAND, *NAMES]
     done = subprocess.run(
@@ -79,6 +80,7 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) 
         assert end == "0 []", name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -202,6 +204,7 @@ def test_what_init_detected_is_data_too(scene: Scene) -> None:
     assert scene.data("init")["tests"] == "{env}/bin/python -m pytest"
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(scene: Scene) -> None:
     command = subprocess.Popen(
         [COMMAND, "init"],
@@ -218,6 +221,7 @@ def test_a_reader_that_goes_away_is_no_error(scene: Scene) -> None:
     assert (command.wait(60), said) == (0, b"")
 
 
+@pytest.mark.slow
 def test_an_internal_error_is_one_line_and_a_traceback_only_on_request(scene: Scene) -> None:
     broken = {"PYTHONPATH": str(scene.top.parent), "PYTHONSAFEPATH": "1"}
     (scene.top.parent / "sitecustomize.py").write_text(BREAKS_WIRING, encoding="utf-8")
@@ -229,6 +233,7 @@ def test_an_internal_error_is_one_line_and_a_traceback_only_on_request(scene: Sc
     assert "Traceback" in scene.run("status", AGENTFORGE_DEBUG="1", **broken).stderr
 
 
+@pytest.mark.slow
 def test_a_directory_that_is_gone_is_said_to_be_gone(scene: Scene, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

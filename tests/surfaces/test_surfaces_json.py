@@ -4,6 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.surfaces.scene import CODE, COMMAND, QUESTION, TEST, make_scene
 from tests.surfaces.shapes import ELSEWHERE, OF_A_FINISHED_TASK, SCHEMAS, conform, with_data
 
@@ -15,6 +17,7 @@ def test_every_command_with_data_has_a_schema_and_is_held_to_it() -> None:
     assert named == {command.replace(" ", "-") for command in with_data()} | {"error"}
 
 
+@pytest.mark.slow
 def test_a_task_that_asks_is_answered_and_aborted_prints_what_the_schemas_say(tmp_path: Path) -> None:
     scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
     model = scene.script(("intake", QUESTION), ("intake", QUESTION))
@@ -33,6 +36,7 @@ def test_a_task_that_asks_is_answered_and_aborted_prints_what_the_schemas_say(tm
     assert again["code"] == "state"
 
 
+@pytest.mark.slow
 def test_login_is_told_as_data_and_never_says_the_key(tmp_path: Path) -> None:
     scene = make_scene(tmp_path)
     done = subprocess.run(

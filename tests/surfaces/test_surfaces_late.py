@@ -52,6 +52,7 @@ def test_a_rule_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
         with_rule(tmp_path, "{timeout: soon}")
 
 
+@pytest.mark.slow
 def test_a_task_that_limps_pauses_and_goes_on_when_a_person_says_so(tmp_path: Path) -> None:
     scene = make_scene(tmp_path, {"greeting.py": CODE})
     spoiled = [{"actions": [{"name": f"no_such_tool_{number}", "args": {}}]} for number in range(40)]

@@ -196,6 +196,7 @@ def _go_on(top: Path, start: "multiprocessing.synchronize.Barrier") -> None:
     os._exit(0)
 
 
+@pytest.mark.slow
 def test_of_two_processes_that_race_one_wins_and_one_says_so_and_the_files_are_whole(scene: Scene) -> None:
     """Both begin at the same instant, again and again: what is left is what one of them would leave alone, or
     what both would leave in turn.
@@ -346,6 +347,7 @@ def test_saving_keeps_a_copy_of_the_state(scene: Scene) -> None:
     assert files[path] == files[STATE]
 
 
+@pytest.mark.slow
 def test_criteria_to_abort_are_watched_and_one_that_comes_true_reopens_its_debate(scene: Scene) -> None:
     files = OnDisk(scene.top)
     scene.run("phase", "start", "x")
@@ -401,6 +403,7 @@ def test_criteria_to_abort_are_watched_and_one_that_comes_true_reopens_its_debat
         assert licence["detail"] == "it ended with 1"
 
 
+@pytest.mark.slow
 def test_a_test_a_check_and_a_metric_are_looked_at_and_each_that_comes_true_reopens_the_debate(
     tmp_path: Path,
 ) -> None:

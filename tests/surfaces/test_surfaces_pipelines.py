@@ -39,6 +39,7 @@ def uncommented(text: str) -> str:
     return "".join(f"{line[2:]}\n" if line.startswith("# ") else "\n" for line in text.splitlines())
 
 
+@pytest.mark.slow
 def test_pipelines_are_listed_with_their_lanes_and_where_they_are_from(scene: Scene) -> None:
     rows = {row["name"]: row for row in scene.data("pipelines", "list")}
     assert rows["implement"]["lanes"] == ["hotfix", "small", "full"]
@@ -121,6 +122,7 @@ def test_a_drawing_is_data_too_and_names_of_nothing_are_refused(scene: Scene) ->
     assert "has no lane wide; its lanes are hotfix, small, full" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_colour(scene: Scene) -> None:
     above, below = pty.openpty()
     environ = {**scene.environ, "TERM": "xterm-256color", "COLUMNS": "120"}

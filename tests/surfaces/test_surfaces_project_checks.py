@@ -64,6 +64,7 @@ def test_every_kind_of_rule_finds_what_it_is_about(scene: Scene) -> None:
     assert listed["no-sleep"]["checked_by"]["Go"] == "a rule of the project (regex)"
 
 
+@pytest.mark.slow
 def test_a_command_runs_behind_walls_once_a_person_has_agreed_to_it_as_it_is(scene: Scene) -> None:
     agreed = scene.run("check", "--allow-commands", "--format", "json")
     assert '"the word is forbidden"' in agreed.stdout
@@ -76,6 +77,7 @@ def test_a_command_runs_behind_walls_once_a_person_has_agreed_to_it_as_it_is(sce
     assert "own-script" in again.stdout.split("Not run: ")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [

@@ -156,6 +156,7 @@ def test_tasks_run_in_several_repositories_at_once_from_any_directory(scene: Sce
     assert elsewhere.run("status", "--repo", "gateway").returncode == 2
 
 
+@pytest.mark.slow
 def test_a_repository_that_moved_is_one_sentence_and_found_again_where_it_is_now(scene: Scene) -> None:
     data = beside(scene, "data")
     elsewhere = replace(scene, top=scene.top.parent)
@@ -199,6 +200,7 @@ def test_what_a_project_proposes_is_listed_and_not_opened_before_the_person_regi
     assert scene.run("status", "--repo", "data-layer").returncode == 0
 
 
+@pytest.mark.slow
 @every(("command", "more"), ON_A_REPOSITORY.items())
 def test_every_command_on_a_repository_takes_its_name(command: str, more: tuple[str, ...]) -> None:
     place = Path(os.environ["AGENTFORGE_HOME"]).parent

@@ -44,6 +44,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @every("case", WRONG)
 def test_what_is_no_request_is_answered_with_one_that_works(scene: Scene, case: str) -> None:
     words, sentence = WRONG[case]

@@ -170,6 +170,7 @@ def test_without_a_network_nothing_is_written_unless_the_test_is_left_out(scene:
     assert "model: openai:NAME\n" in config(scene).read_text()
 
 
+@pytest.mark.slow
 def test_a_server_on_this_machine_needs_no_key_and_its_models_are_listed(scene: Scene) -> None:
     with OpenAIServer(ready, models=("qwen2.5-coder:7b", "llama3.2:1b")) as server:
         address = {"OLLAMA_HOST": server.base_url.removesuffix("/v1")}

@@ -46,6 +46,7 @@ def test_one_module_writes_to_the_terminal() -> None:
     assert found == []
 
 
+@pytest.mark.slow
 @every(
     "words",
     [

@@ -127,6 +127,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return said
 
 
+@pytest.mark.slow
 def test_every_wrong_usage_is_one_sentence_with_a_next_step(
     here: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +164,7 @@ def test_every_wrong_setting_is_named_with_its_place_and_what_to_write(
         assert advice in said, (text, said)
 
 
+@pytest.mark.slow
 def test_a_home_that_cannot_be_used_is_a_usage_error_wherever_it_is_met(
     here: Scene, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

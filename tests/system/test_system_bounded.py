@@ -162,6 +162,7 @@ def deep(top: Path, levels: int) -> None:
     os.close(here)
 
 
+@pytest.mark.slow
 def test_three_thousand_nested_directories_are_walked_and_removed(tmp_path: Path) -> None:
     top = tmp_path / "top"
     deep(top, 3_000)

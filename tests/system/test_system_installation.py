@@ -75,6 +75,7 @@ def test_a_copy_that_uv_put_into_an_environment_from_a_file(python: Path, wheel:
     run(*said, "--no-deps", "--offline")
 
 
+@pytest.mark.slow
 def test_a_copy_from_an_index(python: Path, wheels: Path) -> None:
     run(
         UV,
@@ -92,6 +93,7 @@ def test_a_copy_from_an_index(python: Path, wheels: Path) -> None:
     run(*hint(python), "--no-deps", "--no-index", "--find-links", str(wheels))
 
 
+@pytest.mark.slow
 def test_a_copy_that_uv_installed_as_a_tool_keeps_the_extras_it_has(
     tmp_path: Path, wheel: Path, wheels: Path
 ) -> None:
@@ -107,6 +109,7 @@ def test_a_copy_that_uv_installed_as_a_tool_keeps_the_extras_it_has(
     assert run(tmp_path / "bin/forge", "--version").startswith("agentforge ")
 
 
+@pytest.mark.slow
 def test_a_copy_that_pipx_installed_keeps_the_extras_it_has(python: Path, wheel: Path) -> None:
     run(UV, "pip", "install", "--quiet", "--no-deps", "--python", python, wheel)
     noted = {"main_package": {"package_or_url": f"{DISTRIBUTION}[openai]"}}

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
@@ -113,6 +114,7 @@ MANGLED = st.one_of(
 )
 
 
+@pytest.mark.slow
 @tries(40, HealthCheck.data_too_large)
 @given(st.sampled_from(sorted(READERS)), MANGLED)
 @example("journal", BOMBS[2])

@@ -76,6 +76,7 @@ def test_time_grows_with_length_only(unit: str) -> None:
     assert cost(10 * length) < 60 * small + length / 200_000
 
 
+@pytest.mark.slow
 @every("secret", PARTS)
 def test_a_secret_in_a_line_without_end_is_redacted_wherever_it_is_cut(secret: str) -> None:
     for shift in (0, 3, len(secret) // 2):
@@ -84,6 +85,7 @@ def test_a_secret_in_a_line_without_end_is_redacted_wherever_it_is_cut(secret: s
         assert "".join(redact_stream(pieces, 3000)) == redact(text)[0]
 
 
+@pytest.mark.slow
 def test_what_is_held_back_is_bounded_and_an_ordinary_line_is_not_held_at_all() -> None:
     for part in redact_stream("A" * 65_536 for _ in range(50)):
         assert len(part) <= MOST_HELD + 65_536

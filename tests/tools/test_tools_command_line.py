@@ -271,6 +271,7 @@ UNITS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 def test_time_grows_with_the_length_alone(unit: str) -> None:
     def took(length: int) -> float:

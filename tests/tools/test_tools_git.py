@@ -138,6 +138,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", HOSTILE)
 @pytest.mark.parametrize("tool", [git_diff, git_log])
 def test_a_hostile_path_is_refused_or_stands_literally_after_the_dashes(

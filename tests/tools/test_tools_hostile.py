@@ -263,6 +263,7 @@ def test_what_only_looks_dangerous_is_done(bench: Workbench) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern", ["(a+)+$", "(.*a){25}", "a{1000}{1000}", "(" * 400, "[" * 400, "(?P<x>a)(?P<x>b)"]
 )

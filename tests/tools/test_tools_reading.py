@@ -233,6 +233,7 @@ def test_a_broken_regular_expression_is_a_mistake(bench: Workbench, pattern: str
         call(bench, "search_codebase", pattern=pattern, regex=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|aa)+$", r"(.*)*,(.*)*;x"])
 def test_a_pattern_that_never_ends_is_ended(
     bench: Workbench, pattern: str, monkeypatch: pytest.MonkeyPatch

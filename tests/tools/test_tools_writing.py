@@ -219,6 +219,7 @@ def test_writing_through_a_link_reports_the_real_path(bench: Workbench) -> None:
     assert (bench.root / "link.py").is_symlink()
 
 
+@pytest.mark.slow
 @every(
     ("text", "old"),
     [
