@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import telling
+from tests import forked
+from tests.depth import SOAK, telling
 from tests.sharing import share_here
 from tests.whole.checkouts import COMMAND, Person
 from tests.whole.plays import REQUEST, SHOP, Play, patch, review
@@ -192,10 +193,13 @@ def _facts(path: Path) -> tuple[object, ...]:
     return (found.st_mode, found.st_uid, found.st_mtime_ns, content)
 
 
-def _at_a_terminal(person: Person, *words: str) -> tuple[int, str]:
-    keeper, terminal = pty.openpty()
+def _at_a_terminal(person: Person, *words: str, installed: bool) -> tuple[int, str]:
+    """What a command says there: the installed program, whose start is tried, too, or one that is loaded."""
     share_here(person.checkout)
     env = {**person.environment(), "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120"}
+    if not installed:
+        return forked.at_a_terminal(words, person.checkout, env, 120)
+    keeper, terminal = pty.openpty()
     with subprocess.Popen(
         (COMMAND, *words), cwd=person.checkout, env=env, stdin=terminal, stdout=terminal, stderr=terminal
     ) as process:
@@ -226,7 +230,7 @@ def test_nothing_of_a_hostile_repository_leads_out_by_any_command_and_nothing_is
     said = []
 
     def runs(*words: str) -> int:
-        code, text = _at_a_terminal(play.person, *words)
+        code, text = _at_a_terminal(play.person, *words, installed=words[0] in {"init", "start", "verify"})
         said.append(text)
         assert RAW.findall(text) == [], (words, text)
         assert "Traceback" not in text, text
@@ -310,13 +314,14 @@ def test_no_command_that_looks_back_checks_or_decides_leads_out_of_a_hostile_rep
     script = f"scripted:{play.person.script}"
     watched = (marks, home, tmp_path, Path("/etc"), Path("/usr/local/bin"))
     before = _picture(watched)
-    code, text = _at_a_terminal(play.person, "start", REQUEST, "--lane", "hotfix", "--model", script)
+    start = ("start", REQUEST, "--lane", "hotfix", "--model", script)
+    code, text = _at_a_terminal(play.person, *start, installed=False)
     assert code == 0, text
     task = play.person.only_task()
     # `merge` is the person's own git in their own checkout, with what they configured there: not among these.
     for row in telling(NEWER, 7):
         words = [{"TASK": task, "SCRIPT": script}.get(word, word) for word in row]
-        code, text = _at_a_terminal(play.person, *words)
+        code, text = _at_a_terminal(play.person, *words, installed=SOAK or row == NEWER[0])
         assert RAW.findall(text) == [], (words, text)
         assert "Traceback" not in text, (words, text)
         assert "a key of the person's" not in text, words
