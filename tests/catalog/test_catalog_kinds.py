@@ -76,7 +76,100 @@ Update the copyright year
 Add classifiers to pyproject.toml
 The comment in net is wrong: it's a discount, not a tax
 Remove the unused dependency attrs
-Add a `slow` marker to the pytest settings"""
+Add a `slow` marker to the pytest settings
+fix typo in README
+typo in readme
+Fix typo
+Fix typos in docs
+README: fix typo
+docs: fix typo in the quickstart
+doc: clarify retry semantics
+chore: bump ruff to 0.6
+chore(deps): bump urllib3 from 1.26.5 to 1.26.18
+build(deps): update setuptools requirement from <70 to <75
+Add a CONTRIBUTING guide
+Add CODE_OF_CONDUCT.md
+Add a security policy (SECURITY.md)
+Update the installation instructions in the README
+The installation section of the README is outdated. Please update it.
+Document the environment variable SHOP_RATE in docs/configuration.md
+Add an example of using the client as a context manager to the docs
+Drop Python 3.8 from CI
+Run the tests on Python 3.13 in CI
+Remove Python 3.7 from the CI matrix
+Add Python 3.13 to the classifiers
+Add dependabot.yml
+Cache pip downloads in the GitHub workflow
+Fix the badge in the README
+Change the license to Apache-2.0
+Add a .pre-commit-config.yaml with ruff
+Update pre-commit hooks
+Regenerate requirements.txt
+Add the missing changelog entry for #123
+Move the installation section to the top of the README
+Add links to the API docs in README.md
+Remove the stale TODO comment in shop/price.py
+Add a comment explaining the magic number 37 in net
+Fix the docstring of Cache.get: it returns None, it does not raise
+Improve docstrings in shop/price.py
+Convert README.rst to Markdown
+Switch the docs theme to furo
+Add API reference pages for shop.price
+Bump minimum version of click to 8.1
+Require packaging >= 24
+Set the line length to 100 in pyproject.toml
+Enable the ruff rule B904 in pyproject.toml
+Add project URLs to pyproject.toml
+Add keywords to pyproject.toml
+Change the author e-mail in pyproject.toml
+Register the marker `integration`
+Fixes #42: typo in README
+Closes #17. Document how to configure logging.
+Correct the capital of Australia in countries.json
+Add the translations for French to locale/fr.po
+Update the rates in shop/rates.json to those of 2024
+Fix the wrong ISO code of Sweden in data/countries.csv
+Add a .editorconfig
+Add type information (py.typed)
+Update the year in the LICENSE file
+Add a Makefile target for the docs
+Add a Dockerfile
+Add tox environment for Python 3.13
+Explain the difference between net and gross in the docstring of net
+Document the exceptions that parse_date raises
+Add a migration guide for 2.0 to the docs
+Spelling: recieve -> receive in README.md
+s/recieve/receive/ in the docs
+Replace http:// links with https:// in the README
+The docs say that timeout is in seconds; it is milliseconds. Fix the docs.
+Remove mention of Python 2 from the docs
+Bump version to 2.0.0rc1
+Prepare release 1.4.2
+Bump the version number for the release
+Update AUTHORS
+Add myself to AUTHORS.md
+Update the lock file
+Pin numpy below 2
+Upgrade all dependencies
+Remove attrs from the dependencies; nothing imports it
+Behebe den Tippfehler in der README
+Korrigiere die Rechtschreibung in docs/guide.md
+Corrige la faute de frappe dans le README
+Mets à jour le changelog
+Corrige el error tipográfico en el README
+Actualiza la documentación
+Corrigir erro de digitação no README
+Correggi il refuso nel README
+Исправь опечатку в README
+修正 README 中的错别字
+READMEの誤字を修正してください
+Bump the version and drop Python 3.8 support
+Could you please fix the typos in the docs?
+[docs] Fix typo in quickstart
+Fix typo (closes #12)
+Write a README
+Add a CHANGELOG.md following keepachangelog
+Create a .gitignore for Python"""
 TESTS_ONLY = """\
 Add tests for shop/price.py
 Add a test for the label function
@@ -107,8 +200,44 @@ Parametrize test_parse
 Make test_now deterministic
 Use tmp_path in the tests
 Add a fixture `store` to tests/conftest.py and use it in test_store.py
-test: cover the errors of parse"""
+test: cover the errors of parse
+Add a unit test for parse_date with leap years
+Add tests covering the error branches of load()
+Improve test coverage
+Write a regression test for #123
+Fix flaky test_cache_expiry
+test_cache_expiry fails sometimes on CI; make it deterministic
+The test test_clock depends on the current time. Freeze it.
+Remove the test for the removed option
+Delete tests/test_legacy.py, it tests code that is gone
+Parametrize the tests in tests/test_price.py
+Convert the unittest tests to pytest style
+Use a fixture instead of setUp in tests/test_store.py
+Split tests/test_all.py into one file per module
+Rename test_foo to test_net_of_nothing
+Speed up the test suite
+Mock the network in tests/test_client.py
+Update the snapshot of test_render
+Unskip test_windows_paths
+Add property-based tests for encode/decode
+Add a conftest.py fixture for a temporary database
+Replace time.sleep in the tests with a fake clock
+test: add missing cases for slugify
+Extend the tests of net to negative prices
+Add end-to-end tests for the CLI
+We have no tests for Cache. Please add some.
+There are no tests for shop/price.py
+Cover Cache.evict with tests
+Füge Tests für parse_date hinzu
+Ajoute des tests pour parse_date
+Añade pruebas para parse_date
+Mark the integration tests with a pytest marker
+Make the tests independent of each other
+Task: write tests for parse_date
+Add a test for #12
+Skip test_network when there is no network"""
 SAME = """\
+Rename the parameter percent of net to rate
 Refactor parse
 Refactor shop/price.py; nothing about its behaviour changes
 Rename net to net_price
@@ -171,7 +300,72 @@ Format the code with black
 Sort the imports in kit/cli.py
 Add __all__ to shop/price.py
 Drop the Python 2 compatibility code
-perf: look names up only once"""
+perf: look names up only once
+Refactor Cache.get to use early returns
+Extract class Retry from client.py
+Move the exceptions into shop/errors.py and re-export them
+Rename package shop to store
+Rename the module price to pricing
+Rename Price.net to Price.net_amount
+Rename the parameter `cb` of on_event to `callback`
+Replace namedtuple with dataclass in shop/price.py
+Convert the class Price to a dataclass
+Use functools.cached_property instead of the hand-written cache in Price
+Replace os.path with pathlib in shop/files.py
+Use an Enum for the states in job.py without changing behaviour
+Drop Python 3.8 support and use the new syntax
+Modernize the syntax for Python 3.10
+Use `X | None` instead of Optional[X]
+Replace typing.List with list
+Add type hints to the public API
+Make mypy --strict pass
+Fix the type errors reported by mypy
+Add return type annotations to shop/price.py
+Make Cache generic
+Speed up Cache.get by avoiding the second lookup
+Avoid the quadratic loop in dedupe
+Reduce memory usage of load_all
+Memoize total
+Cache the compiled regular expression in parse_date
+Avoid recompiling the regex on every call
+Use a set for the membership test in filter_known
+Remove commented-out code in client.py
+Remove the dead branch in parse
+Remove the unused parameter `strict` of load
+Remove the deprecated function old_net
+Inline the constant LIMIT
+Replace magic numbers in net with named constants
+Introduce constants for the magic numbers in shop/price.py
+Break the import cycle between shop.price and shop.cart
+Make the import of numpy lazy
+Deduplicate the validation code of Cart and Order
+Replace the if/elif chain in dispatch with a dictionary
+Use a generator expression in total
+Use list comprehensions in shop/price.py
+Use super() without arguments
+Replace assert with explicit checks in shop/price.py without changing behaviour
+Sort the methods of Cart alphabetically
+Reformat with black
+Apply ruff's suggestions
+Fix ruff warnings in shop/
+Turn the helper functions in shop/price.py private
+Make _helper a static method
+Split shop/price.py into shop/price.py and shop/labels.py
+Move Cart to its own module
+refactor(cart): split add into smaller functions
+perf(cart): avoid copying the list
+style: run black
+Simplify Cart.total with sum()
+Use importlib.resources instead of __file__ to find rates.json
+Benenne net in net_price um
+Renomme net en net_price
+Refactorisiere parse
+Task: rename net to net_price
+Delete the unused file shop/old.py
+Remove shop/old.py, which nothing imports
+Make Cart a dataclass
+Make the code PEP 8 compliant
+[refactor] split cart.py"""
 BEHAVIOUR = """\
 Fix the failing doctest of net
 Make the doctest of net pass
@@ -220,7 +414,6 @@ Write tests for parse() and fix what they find
 Clean up and fix the bug in slugify
 Move the cache to disk
 Add type hints and raise TypeError on wrong types
-Bump the version and drop Python 3.8 support
 Remove unused imports and the login check
 Document and enforce the maximum length
 Test and fix the rounding in price()
@@ -331,7 +524,216 @@ Add comments to posts
 Add markers to the map
 Add a dependency between tasks
 Fix the README parser
-perf: cache pages so that it returns at once"""
+perf: cache pages so that it returns at once
+Cart.total ignores the discount; fix it
+Fix #42
+Fix the bug where Cart.total ignores discounts (#42)
+Add a --verbose option to the CLI
+Add `--format json` to `shop list`
+Add a module shop.tax with a function vat(price)
+Export net from the shop package
+Make `shop.net` importable from the top level
+Add an async version of fetch
+Make Cart iterable
+Make Cart a context manager
+Cart should support `len()`
+Add a property `is_empty` to Cart
+Add equality to Price
+Make Price hashable
+Raise KeyError instead of returning None in Cart.get
+Raise ValueError rather than AssertionError for negative prices
+Introduce ShopError as the base class of all exceptions
+Deprecate old_net in favour of net
+Emit a DeprecationWarning from old_net
+Log the file name when loading fails
+Change the log level of the retry message to debug
+Reword the error message of parse_date so it names the format
+Change the default of timeout to 10
+Change the default currency to USD
+Read the default currency from the environment variable SHOP_CURRENCY
+Fix the regular expression for e-mail addresses: it rejects plus signs
+The regex in slugify drops digits
+Make timestamps timezone aware
+parse_date ignores the timezone offset
+Read files as UTF-8 whatever the locale
+Fix UnicodeDecodeError when the config has umlauts
+Fix paths on Windows
+Use pathlib.PurePosixPath so that URLs have forward slashes on Windows
+Fix the race in Cache.get
+Make Counter thread-safe
+Fix path traversal in extract
+Escape HTML in render to prevent XSS
+Compare tokens in constant time
+Use secrets instead of random for tokens
+Add retries with exponential backoff to fetch
+Return a generator instead of a list from walk
+Support Python 3.13
+Drop the trailing newline from render
+Validate the e-mail in User
+The CSV export must quote fields with commas
+Add a column `currency` to the CSV export
+Change the SQL query to order by name
+Update the template to show the price with two decimals
+Add the currency symbol to the label template
+Add a plural form to the French translation of "items"
+Support TOML configuration files
+Make the `rate` argument optional
+Make the arguments of net keyword-only
+Add a `py.typed` marker and a `__version__` attribute
+Add a __repr__ to Price
+Add __slots__ to Price
+Allow None as currency
+Accept strings in net
+Sort the output of list_items
+Close the file when loading fails
+Fix memory leak in Cache
+Do not swallow KeyboardInterrupt in run
+Stop mutating the argument in normalize
+Add tests for net and fix the rounding of negative prices
+Refactor Cart and add a discount code
+Füge eine Option --json hinzu
+Behebe den Absturz in parse
+Behebe den Tippfehler in der README und den Absturz in parse
+Corrige le plantage de parse
+Corrige le bug dans le README parser
+修复 parse 中的崩溃
+Исправь ошибку в parse
+Corrige el error en parse
+Add French to the supported languages
+Translate the error messages
+Improve startup time by caching the configuration on disk
+Update the docs and fix net for negative prices
+Fix the typo in the error message of parse_date
+Fix the typo in the option --verbsoe
+Fix the misspelled key `recieved` in the JSON output
+Add a docs command
+Move the output to stderr
+Remove the size limit in Cache
+Remove the deprecated option --old
+Remove support for XML
+Remove the check for negative prices
+Clean up expired sessions
+Make net faster and correct for negative prices
+Add support for config.json
+Add support for pyproject.toml
+Add validation for config.json
+Add a parser for countries.json
+Fix the import of data.csv
+Add import from data.csv
+Read the default from settings.toml
+Add an option to write results in out.json
+Add a currency option and store it in config.toml
+Use colours in CI
+Disable colours in CI
+Fix the error handling in config.yaml loading
+Pin posts to 3
+Require a password
+Require at least 8 characters
+Drop rows with missing values
+Drop support for XML
+Remove Python code from uploaded notebooks
+Cache regex results in Redis
+Cache patterns between requests for 5 minutes
+Avoid copying secrets into logs
+Avoid redundant work when the queue is empty and log it
+Replace hard-coded values with settings from the environment
+Introduce constants and validate them
+Make _helper retry
+Make Cache generic and thread-safe
+Use a set for lookups and reject duplicates
+Memoize total and expire it after a minute
+Use cached_property so that the value updates
+Use optional[str] and accept None
+Make mypy pass and fix the crash it finds
+Sort the functions shown by --help
+Sort the members by name in the output
+Run migrations on start
+Build the index on start in CI
+Explain errors in the output
+Explain the failure in the log
+Move the section of the report to the top
+Replace tabs in the docs command
+Replace names in README.md when rendering
+Replace links in README.md at build time
+Add dependencies between jobs to the scheduler
+Change the classifiers of the model
+Improve the classifiers
+Fix the requirements check
+Update the metadata of images
+Add keywords to the search
+Add urls to the sitemap
+Add metadata to the response
+Add markers to the chart
+Add a marker red to the map
+Seed the generator
+Seeds must be deterministic
+Make it deterministic
+net is random; make it deterministic
+The docs say that net rounds down. Make it so.
+The README says that None is accepted. Implement that.
+The documentation mentions --json, which does not exist. Add it.
+Freeze the time when the game is paused
+Freeze it
+There is no test command
+It has no tests flag
+Fake the user agent in tests of the crawler
+Mock data in test_mode
+Replace passwords in test_db exports
+Update the snapshot of the database every hour
+Refresh the snapshots
+Regenerate the token
+Accept expected values
+Corrige el error de cálculo en net
+Corrige la coquille dans le message d'erreur
+Korrigiere den Tippfehler in der Fehlermeldung von parse
+Actualiza la documentación y arregla parse
+Aktualisiere die Dokumentation und füge --json hinzu
+Renomme net en net_price et accepte None
+Füge Tests für parse hinzu und behebe die Fehler
+将 net 重命名为 net_price 并支持 None
+重构 parse 并支持 None
+修正 README 中的错别字并修复 parse
+Benenne Dateien beim Hochladen um
+fix: crash when README.md is empty
+fix: rename files on upload
+feat: rename sessions
+chore: reject empty names
+chore: handle None in parse
+build: fail on warnings in parse
+Fixes #12
+Fixes #12: parse must accept None
+#12 net rounds wrongly
+See #12 and implement it
+Introduce a constant rate limit
+Introduce a constant delay between retries
+Define a constant for the maximum and enforce it
+Break circular imports detection into warnings
+Import users lazily
+Defer the import of large files to a worker
+Turn helpers into plugins that users can register
+Lower the threshold to 3 in alerts
+Set the timeout to 30
+Set the timeout to 30 in the client
+Change the colour to red in theme.css
+Prepare the release notes automatically
+Need retries >= 3 before failing
+Sort methods of payment by price
+Make the slowest test fail the build
+Make price private
+Make profiles private
+Turn _internal pages private
+Add a Makefile parser
+Add Dockerfile generation
+Add make rules for crafting
+Add just rules
+Add authors to the book page
+Add contributors to the about box
+Add a security policy check
+Add type information to the JSON output
+Add type information
+Use native types in the result
+Use modern syntax highlighting
+Use the new syntax for queries in the parser"""
 
 
 @every(
@@ -348,6 +750,40 @@ perf: cache pages so that it returns at once"""
     ],
 )
 def test_the_words_of_a_request_say_which_kind_is_asked_for(kind: ProofKind, request_: str) -> None:
+    assert asked_for(request_).kind == kind, asked_for(request_)
+
+
+@every(
+    ("kind", "request_"),
+    [
+        ("no_code", "Please:\n- fix the typo in README.md\n- update the changelog"),
+        ("no_code", 'Hi,\n\nthere is a typo in the README ("recieve"). Could you fix it?\n\nThanks!'),
+        (
+            "no_code",
+            "# Docs\n\n1. Add a section on retries to README.md\n2. Fix the broken link in CONTRIBUTING.md\n3. Update the changelog\n",
+        ),
+        ("no_code", "Documentation tasks:\n\n* Document net\n* Document label\n"),
+        (
+            "tests_only",
+            "Hello! We need more tests for shop/price.py. In particular:\n- add a test for label\n- add tests for net\n",
+        ),
+        (
+            "same_behaviour",
+            "Please clean up shop/price.py:\n\n- rename net to net_price\n- remove the unused import of os\n- add type hints\n\nNo behaviour may change.",
+        ),
+        (
+            "same_behaviour",
+            "I'd like shop/price.py refactored. The function total is hard to read; please simplify it. All tests must still pass.",
+        ),
+        ("new_behaviour", "Please:\n- fix the typo in README.md\n- make net accept floats"),
+        ("new_behaviour", "When I call net(10, 200) I get -10. Expected: 0."),
+        (
+            "new_behaviour",
+            "Steps to reproduce:\n1. create a Cart\n2. add nothing\n3. call total()\n\nExpected: 0\nActual: TypeError",
+        ),
+    ],
+)
+def test_greetings_lists_and_headings_ask_for_nothing_themselves(kind: ProofKind, request_: str) -> None:
     assert asked_for(request_).kind == kind, asked_for(request_)
 
 
@@ -435,6 +871,8 @@ def test_a_result_is_something_that_can_be_seen(request_: str, shows: bool) -> N
         ("shop/price.py", None),
         ("shop/page.html", None),
         ("Makefile", None),
+        ("docker/Dockerfile.dev", "ci"),
+        ("docker-compose.yml", "ci"),
         ("tools/run", None),
     ],
 )

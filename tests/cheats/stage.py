@@ -152,7 +152,7 @@ class Stage:
         red = _red(site, cheat, baseline, tree if cheat.lane == "hotfix" else red_tree)
         if red.status != "passed":
             return Ended("red", red.reasons)
-        if ids := unjustified(site.runner, cheat.suite, cheat.request):
+        if ids := unjustified(site.runner, cheat.suite, cheat.request, red_tree):
             return Ended("red", tuple(f"question: may {identity} be given up?" for identity in ids))
         records: dict[str, Mapping[str, Json]] = {"red": red.record}
         for judged in dict.fromkeys((tree, _tree(site, cheat.sneaks, tree, cheat.modes))):

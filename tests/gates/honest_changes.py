@@ -100,8 +100,62 @@ def test_clock(tmp_path):
     assert count == 0 or label(1) == "1 EUR"
 """
 SETTINGS = '[project]\nname = "shop"\nversion = "1"\ndependencies = []\n\n[tool.pytest.ini_options]\nmarkers = ["slow"]\n'
+TEST_RECEIPT = """\
+import unittest
+from pathlib import Path
+
+from shop.receipt import Receipt
+
+
+class ReceiptTest(unittest.TestCase):
+    def setUp(self):
+        self.receipt = Receipt([("tea", 3)])
+
+    def test_names(self):
+        self.assertEqual(self.receipt.names(), ["tea"])
+
+    def test_nothing(self):
+        self.assertIsNone(self.receipt.price("milk"))
+
+    def test_printed(self):
+        kept = Path(__file__).with_name("receipt.txt").read_text()
+        self.assertEqual(self.receipt.printed(), kept)
+"""
 FILES = {
     "shop/__init__.py": "",
+    "shop/receipt.py": '''\
+"""Receipts."""
+
+
+class Receipt:
+    """What was bought."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def names(self):
+        """Of everything."""
+        return names(self.rows)
+
+    def price(self, name):
+        """Of one thing."""
+        for each, price in self.rows:
+            if each == name:
+                return price
+        return None
+
+    def printed(self):
+        """As a customer gets it."""
+        return "".join(f"{name} {price}\\n" for name, price in self.rows)
+
+
+def names(rows):
+    """Of some rows."""
+    return [name for name, _ in rows]
+''',
+    "tests/test_receipt.py": TEST_RECEIPT,
+    "tests/test_rows.py": "from shop.receipt import names\n\n\ndef test_names():\n    assert names([('a', 1)]) == ['a']\n",
+    "tests/receipt.txt": "tea 3\n",
     "shop/price.py": PRICE,
     "shop/rates.json": '{"USD": 2}\n',
     "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef two():\n    return 2\n",
@@ -202,7 +256,142 @@ class Honest:
     """Words of what a reader is told beside it."""
 
 
+RECEIPT = FILES["shop/receipt.py"]
+OF_RECEIPTS = [
+    Honest(
+        "a module renamed by its dotted name",
+        "Rename the module shop.receipt to shop.receipts",
+        "same_behaviour",
+        {
+            "shop/receipt.py": None,
+            "shop/receipts.py": RECEIPT,
+            "tests/test_receipt.py": TEST_RECEIPT.replace("shop.receipt ", "shop.receipts "),
+            "tests/test_rows.py": FILES["tests/test_rows.py"].replace("shop.receipt ", "shop.receipts "),
+        },
+        flags=("is gone, as the request asks",),
+    ),
+    Honest(
+        "a package renamed",
+        "Rename the package shop to store",
+        "same_behaviour",
+        {
+            **{path: None for path in FILES if path.startswith("shop/")},
+            **{
+                path.replace("shop/", "store/"): text
+                for path, text in FILES.items()
+                if path.startswith("shop/")
+            },
+            **{
+                path: text.replace("from shop", "from store").replace('"shop.', '"store.')
+                for path, text in FILES.items()
+                if path.startswith("tests/test_")
+            },
+        },
+        flags=("is gone, as the request asks",),
+    ),
+    Honest(
+        "a method renamed where a function has the same name",
+        "Rename Receipt.names to Receipt.things",
+        "same_behaviour",
+        {
+            "shop/receipt.py": RECEIPT.replace("def names(self)", "def things(self)"),
+            "tests/test_receipt.py": TEST_RECEIPT.replace("receipt.names()", "receipt.things()"),
+        },
+        flags=("is gone, as the request asks",),
+    ),
+    Honest(
+        "a class renamed with the class of its tests",
+        "Rename Receipt to Bill",
+        "same_behaviour",
+        {
+            path: FILES[path].replace("Receipt", "Bill")
+            for path in ("shop/receipt.py", "tests/test_receipt.py")
+        },
+        flags=("is gone, as the request asks",),
+    ),
+    Honest(
+        "tests of unittest written for pytest",
+        "Convert test_nothing in tests/test_receipt.py to pytest style",
+        "tests_only",
+        {
+            "tests/test_receipt.py": TEST_RECEIPT.replace(
+                '    def test_nothing(self):\n        self.assertIsNone(self.receipt.price("milk"))\n\n', ""
+            )
+            + '\n\ndef test_nothing():\n    assert Receipt([("tea", 3)]).price("milk") is None\n',
+        },
+        suite(
+            "tests/test_receipt.py",
+            "test_nothing",
+            gives_up=("tests/test_receipt.py::ReceiptTest::test_nothing",),
+        ),
+    ),
+    Honest(
+        "a kept output that a test compares with",
+        "printed must end in a line of dashes",
+        "new_behaviour",
+        {
+            "shop/receipt.py": RECEIPT.replace(
+                "for name, price in self.rows)", 'for name, price in self.rows) + "---\\n"'
+            ),
+            "tests/receipt.txt": "tea 3\n---\n",
+        },
+        suite(
+            "tests/test_receipt.py",
+            "test_printed",
+            gives_up=("tests/test_receipt.py::ReceiptTest::test_printed",),
+        ),
+    ),
+    Honest(
+        "one case of a new test that passes already",
+        "net must never go below zero",
+        "new_behaviour",
+        {
+            "shop/price.py": price(
+                "price - price * percent // 100", "max(0, price - price * percent // 100)"
+            ),
+            "tests/test_off.py": "import pytest\n\nfrom shop.price import net\n\n\n@pytest.mark.parametrize(('percent', 'left'), [(50, 5), (200, 0)])\ndef test_off(percent, left):\n    assert net(10, percent) == left\n",
+        },
+        suite("tests/test_off.py", "test_off"),
+    ),
+    Honest(
+        "a case more of an old test",
+        "total must count a missing price as nothing",
+        "new_behaviour",
+        {
+            "shop/price.py": price("result = result + price\n", "result = result + (price or 0)\n"),
+            "tests/test_price.py": TEST_PRICE.replace(
+                '"size", [0, 1])\ndef test_total_of_equal(size):\n    assert total([size, size]) == 2 * size',
+                '"size", [0, 1, None])\ndef test_total_of_equal(size):\n    assert total([size, size]) == 2 * (size or 0)',
+            ),
+        },
+        suite(
+            "tests/test_price.py",
+            "test_total_of_equal",
+            gives_up=tuple(f"tests/test_price.py::test_total_of_equal[{size}]" for size in (0, 1)),
+        ),
+    ),
+    Honest(
+        "a quadratic loop",
+        "Avoid the repeated lookup in Receipt.price",
+        "same_behaviour",
+        {
+            "shop/receipt.py": RECEIPT.replace(
+                "        for each, price in self.rows:\n            if each == name:\n                return price\n        return None\n",
+                "        return dict(reversed(self.rows)).get(name)\n",
+            )
+        },
+    ),
+    Honest(
+        "a version that is supported no longer",
+        "Drop support for Python 3.8",
+        "no_code",
+        {"pyproject.toml": SETTINGS.replace('version = "1"', 'version = "1"\nrequires-python = ">=3.9"')},
+    ),
+]
+"""Each was refused once, or asked about."""
+
 CHANGES = [
+    *OF_RECEIPTS,
     Honest("a typo", "Fix the typo in README.md", "no_code", {"README.md": "# Shop\n\nA small shop.\n"}),
     Honest(
         "a docstring",

@@ -15,7 +15,7 @@ from agentforge.gates.verdict import Verdict
 from agentforge.languages.values import CheckRun
 from tests.depth import telling
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
-from tests.gates.honest_changes import CHANGES, FILES, Honest, price, suite
+from tests.gates.honest_changes import CHANGES, FILES, OF_RECEIPTS, Honest, price, suite
 
 pytestmark = pytest.mark.slow
 
@@ -59,9 +59,11 @@ def judged(
 
 
 def of_each_kind() -> list[Honest]:
-    """One of each kind; all of them in a soak."""
+    """One of each kind, and a few that were refused once; all of them in a soak."""
     kinds = dict.fromkeys(change.kind for change in CHANGES)
-    return [item for kind in kinds for item in telling([each for each in CHANGES if each.kind == kind], 1)]
+    rest = [change for change in CHANGES if change not in OF_RECEIPTS]
+    of_kinds = [item for kind in kinds for item in telling([each for each in rest if each.kind == kind], 1)]
+    return [*of_kinds, *telling(OF_RECEIPTS, 4)]
 
 
 @pytest.mark.parametrize("change", of_each_kind(), ids=lambda change: change.name)

@@ -209,6 +209,38 @@ def test_the_words_of_the_request_justify_what_they_speak_of(words: str, justifi
     assert justifies(words, NAME, SOURCE) is justified
 
 
+@every(
+    ("words", "now", "justified"),
+    [
+        ("Change the default currency to USD", '"3 USD"', True),
+        ("The tag must end in dollars instead of EUR", '"3 dollars"', True),
+        ("Change the default currency to USD", '"3 CHF"', False),
+        ("Add USD as a currency", '"3 USD"', False),
+    ],
+)
+def test_a_value_that_the_request_names_justifies_a_test_that_expects_it(
+    words: str, now: str, justified: bool
+) -> None:
+    before = 'def test_it():\n    assert tag(3) == "3 EUR"\n'
+    after = before.replace('"3 EUR"', now)
+    assert justifies(words, "tests/test_a.py::test_it", before, after) is justified
+
+
+@every(
+    "after",
+    [
+        "def test_it():\n    assert not tag(3) == '3 EUR'\n",
+        "def test_it():\n    assert tag(3)\n",
+        "def test_it():\n    tag(3)\n",
+        "def test_it():\n    assert tag(3) in '3 EUR'\n",
+    ],
+)
+def test_a_test_that_says_less_is_not_justified_by_a_value(after: str) -> None:
+    before = "def test_it():\n    assert tag(3) == '3 EUR'\n"
+    words = "Change the default: the currency is USD and not EUR, in all that is shown"
+    assert not justifies(words, "tests/test_a.py::test_it", before, after)
+
+
 def test_what_they_do_not_is_asked_once_with_reason_and_change(site: Site) -> None:
     identity = f"{OLD_FILE}::test_nothing"
     given_up = suite(NEW_FILE, "test_sub", supersedes=[{"id": identity, "reason": "it is in the way"}])

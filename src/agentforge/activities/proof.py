@@ -74,7 +74,7 @@ def _given_up(world: World, state: RunView, case: RedCase, red_tree: str) -> Ver
     words = "\n".join(
         [state.request, *(item.answer or "" for item in state.escalations if not item.question.about)]
     )
-    if ids := [name for name in unjustified(runner, case.suite, words) if name not in allowed]:
+    if ids := [name for name in unjustified(runner, case.suite, words, red_tree) if name not in allowed]:
         reasons = tuple(
             f"`{identity}`: the request does not say that this test changes" for identity in ids[:MAX_REASONS]
         )

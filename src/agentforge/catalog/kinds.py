@@ -17,17 +17,32 @@ NoCode = Literal["document", "ci", "settings", "data"]
 """Files that are no code, by what they are for."""
 
 _ENDS_PHRASE = (
-    r"(?=$|[\s]*[.,;:!?)\]]|\s+(?:in|on|of|for|to|at|about|that|which|from|with|above|below|by|under|near|so|"
+    r"(?=$|[\s]*[.,;:!?()\]]|\s+(?:in|on|of|for|to|at|about|that|which|from|with|above|below|by|under|near|so|"
     r"and|or|where|when|as|is|are|was|were|has|have|until|between|into|than|used|everywhere|again|too|"
+    r"explaining|describing|covering|"
     r"accordingly|there|here|how|why|what|also|please|if)\b)"
 )
 _SENTENCE = re.compile(r"(?<=[.;:!?])\s+|\n+|\s+-\s+")
-_PREPOSITION = re.compile(r"^(.*)\b(?:in|to|of|from|into|for|on)\s+(?:the\s+|our\s+)?$")
+_PREPOSITION = re.compile(r"^(.*)\b(in|to|of|from|into|on)\s+(?:the\s+|our\s+)?$")
+_OF_DATA = re.compile(r"\.(?:json|csv|tsv|ya?ml|toml|cfg|ini)$")
+_TAKES_AWAY = re.compile(r"\b(?:remove|delete|drop)\b")
+_REFERENCE = re.compile(
+    r"\(?\b(?:(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?|see|issue)\s+)?"
+    r"(?:(?<!\w)#\d+|gh-\d+|https?://\S+/(?:issues|pull)/\d+)\)?\s*(?:[:.,-]\s*)?",
+    re.IGNORECASE,
+)
+"""A number of an issue, with the word that closes it: it says nothing of what is asked for."""
 _BREAKS = frozenset(
-    {"to", "that", "which", "for", "of", "in", "when", "if", "with", "from", "and", "or", "not"}
+    {"to", "that", "which", "for", "of", "in", "when", "if", "with", "from", "and", "or", "not", "support"}
 )
 """Words after which something else is spoken of."""
-_PRONOUNS = frozenset({"it", "them", "this", "that", "these", "those", "accordingly", "everywhere"})
+_PRONOUNS = frozenset({"it", "them", "this", "that", "these", "those", "some", "one", "accordingly"}) | {
+    "everywhere",
+    "deterministic",
+    "stable",
+    "reliable",
+}
+"""What a clause may consist of, beside its verb, that speaks of what was said before."""
 _WORD = re.compile(r"[\w'`./-]+")
 _CODE_NAME = re.compile(
     r"(?<![\w./-])(?:\w+(?:_\w+)+|_\w+|(?:[\w-]+/)+[\w.-]*|\w+(?:\.\w+)+|[A-Z][a-z0-9]+(?:[A-Z]\w*)+|\w+(?=\(\)))"
@@ -35,9 +50,15 @@ _CODE_NAME = re.compile(
 )
 """Names as code has them: `snake_case`, a path, a dotted name, `CamelCase`, `called()`, one in backticks."""
 _SUBJECT = re.compile(r"\s*([a-z]+)(?:\([^)\n]*\))?!?:\s+\S[^\n]*")
+_ASKS_NOTHING = re.compile(r"[\W\d]*|[\"'\u201c\u2018][^\"'\u201d\u2019]*[\"'\u201d\u2019]\.?")
+"""The number of a point, and words that are only quoted."""
+_INTRODUCES = re.compile(r"(?:[\w'-]+ ){0,3}[\w'-]+:")
+"""What stands before a list."""
 _BESIDE = re.compile(r"^\s*(?:,|and|plus|as well as|along with|together with)\s+(?P<more>.+)")
 _CIRCUMSTANCE = re.compile(r"\s(?:in|on|from|with|by|when|before|after|at|during|while|for|if)\s")
 """After such a word a clause tells where and when, and no longer what."""
+NEVER = "(?!)"
+"""What matches nothing: such a verb says the kind only beside something of that kind."""
 _DETERMINER = r"(?:it|them|this|these|those|the|an?|all|any|every|each|its|their|none|null|no|empty|only)"
 
 
@@ -70,6 +91,8 @@ class KindsPolicy:
     """What a clause says as a whole."""
     prefixes: Mapping[str, ProofKind]
     """How the subject of a commit begins."""
+    labels: frozenset[str]
+    """How one begins whose rest is read."""
     acts: frozenset[str]
     """What a program does."""
     neutral: frozenset[str]
@@ -99,6 +122,7 @@ def asked_for(request: str) -> AskedFor:
     """The strongest kind that one of the clauses of a request asks for."""
     policy = kinds_policy()
     names = names_in(request)
+    request = _without_references(request, policy)
     said = request.lower()
     subject = _of_subject(said, policy)
     clauses = _clauses(request if subject is None else request.partition("\n")[2])
@@ -114,6 +138,17 @@ def asked_for(request: str) -> AskedFor:
         settings=policy.test_settings.search(said) is not None,
         form=policy.form.search(said) is not None,
     )
+
+
+def _without_references(request: str, policy: KindsPolicy) -> str:
+    """A request without the numbers of issues and without a label such as `chore:`; as it stands if nothing
+    else is left.
+    """
+    rest = _REFERENCE.sub("", request)
+    label = _SUBJECT.match(rest.lower())
+    if label is not None and label[1] in policy.labels:
+        rest = rest.partition(":")[2]
+    return rest if rest.strip(" .,:;!?()") else request
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -181,6 +216,7 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
         only_about=dict(each_once(f"{where}: only_about", _only_about(document["only_about"], all_verbs))),
         phrases={kind: one_of(rows) for kind, rows in document["phrases"].items()},
         prefixes={word: kind for kind in PROOF_KINDS for word in prefixes.get(kind, ())},
+        labels=words(f"{where}: labels", document["labels"]),
         acts=words(f"{where}: acts", document["acts"]),
         neutral=words(f"{where}: neutral", document["neutral"]),
         edits=words(f"{where}: edits", document["edits"]),
@@ -208,7 +244,7 @@ def _only_about(
     for row in rows:
         verbs = words("kinds.yaml: only_about", row["verbs"])
         check_keys("kinds.yaml: only_about", verbs, known)
-        pattern = _whole_words(row["words"]) if row["words"] else re.compile("(?!)")
+        pattern = _whole_words(row["words"]) if row["words"] else re.compile(NEVER)
         yield from ((verb, pattern) for verb in verbs)
 
 
@@ -244,7 +280,8 @@ def _clauses(request: str) -> Iterator[str]:
     for several, word in kinds_policy().same_as.items():
         said = said.replace(several, word)
     for sentence in _SENTENCE.split(said):
-        yield from (part.strip(" ,-*\t") for part in joint.split(sentence) if part.strip(" ,-*.\t"))
+        parts = (part.strip(" ,-*#\t") for part in joint.split(sentence))
+        yield from (part for part in parts if part and _ASKS_NOTHING.fullmatch(part) is None)
 
 
 def _of_subject(said: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
@@ -267,7 +304,9 @@ def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple
     verb = rest[0] if rest and not re.search(rf"\b{re.escape(rest[0])}\s?[(=]", clause) else ""
     if verb in policy.neutral and rest[1:] and set(rest[1:]) <= _PRONOUNS:
         return None  # "correct it": what was said before says what
-    found = _by_phrase(clause[clause.find(rest[0]) :] if rest else "", policy)
+    if not rest or _only_introduces(clause, verb, policy):
+        return None
+    found = _by_phrase(clause[clause.find(rest[0]) :], policy)
     if found is None and verb not in policy.acts:
         found = _weaker_kind(clause, verb, names, policy)
     if found is None:
@@ -281,9 +320,16 @@ def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple
     return kind, words_found
 
 
+def _only_introduces(clause: str, verb: str, policy: KindsPolicy) -> bool:
+    """Whether it is the heading of what follows: few words and a colon, and nothing is to be done in it."""
+    if verb in policy.verbs or verb in policy.neutral or verb in policy.acts:
+        return False
+    return _INTRODUCES.fullmatch(clause) is not None and policy.behaviour.search(clause) is None
+
+
 def _by_phrase(clause: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
     """What a clause says as a whole."""
-    said = clause.rstrip(".! ")
+    said = clause.rstrip(".!;:, ")
     return next(((kind, said) for kind, rows in policy.phrases.items() if rows.fullmatch(said)), None)
 
 
@@ -295,14 +341,18 @@ def _weaker_kind(
     own = policy.verbs.get(verb)
     if own is not None:
         # "Refactor the tests" is about tests, whatever the verb says.
-        about = _object(policy.things, rest, policy) or _at_place(policy.places, rest, policy)
+        about = (
+            _object(policy.things, rest, policy)
+            or _object(policy.places, rest, policy)
+            or _at_place(policy.places, rest, policy, verb)
+        )
         if own == "same_behaviour" and about is not None and about[0] != own:
             return about[0], f"{verb} {about[1]}"
         return (own, verb) if about is not None or _is_about(verb, clause, names, policy) else None
     thing = _object(policy.things, rest, policy) or _object(policy.places, rest, policy)
     if thing is not None:
         return thing if _wants_no_more(thing, rest, names, policy) else None
-    return _at_place(policy.places, rest, policy) if verb in policy.edits else None
+    return _at_place(policy.places, rest, policy, verb) if verb in policy.edits else None
 
 
 def _is_about(verb: str, clause: str, names: frozenset[str], policy: KindsPolicy) -> bool:
@@ -310,7 +360,9 @@ def _is_about(verb: str, clause: str, names: frozenset[str], policy: KindsPolicy
     wanted = policy.only_about.get(verb)
     about = _CIRCUMSTANCE.split(clause, maxsplit=1)[0]
     said = {word.strip(".,:;'") for word in _WORD.findall(about)}
-    return wanted is None or not names.isdisjoint(said) or wanted.search(clause) is not None
+    if wanted is None or wanted.pattern == NEVER:
+        return wanted is None
+    return not names.isdisjoint(said) or wanted.search(clause) is not None
 
 
 def _wants_no_more(
@@ -350,8 +402,17 @@ def _object(
     )
 
 
+def _may_stand_before(preposition: str, place: str, verb: str) -> bool:
+    """Whether this is where something is written: "the import of data.csv" and "a reader from data.csv" are
+    code.
+    """
+    if preposition == "from":
+        return _TAKES_AWAY.match(verb) is not None
+    return preposition != "of" or _OF_DATA.search(place) is None
+
+
 def _at_place(
-    patterns: Mapping[ProofKind, re.Pattern[str]], rest: str, policy: KindsPolicy
+    patterns: Mapping[ProofKind, re.Pattern[str]], rest: str, policy: KindsPolicy, verb: str
 ) -> tuple[ProofKind, str] | None:
     """The place that is named with a preposition after the object: `in README.md`, `to the docs`."""
     return _best(
@@ -359,7 +420,8 @@ def _at_place(
         for kind, pattern in patterns.items()
         for match in pattern.finditer(rest)
         if (before := _PREPOSITION.search(rest[: match.start()])) is not None
-        and _only_tells_which(before[1].partition(" on ")[0], policy, 4, _BREAKS - {"of"})
+        and _may_stand_before(before[2], match[0], verb)
+        and _only_tells_which(before[1].partition(" on ")[0], policy, 5, _BREAKS - {"of", "for"})
     )
 
 
@@ -367,7 +429,7 @@ def _only_tells_which(text: str, policy: KindsPolicy, most: int, breaks: frozens
     """Whether the words between a verb and its object are articles and at most a few others, none of which
     could begin something else.
     """
-    others = [word for word in _WORD.findall(text) if word not in policy.articles]
+    others = [word for word in _WORD.findall(text) if word not in policy.articles | (policy.polite - breaks)]
     verbs = [word for word in others if word.endswith("ing") and word not in policy.nouns]
     return len(others) <= most and not verbs and breaks.isdisjoint(others)
 

@@ -235,11 +235,15 @@ def _passing(case: RedCase, verdict: Verdict) -> list[str]:
     anything.
     """
     guards = {(test.path, test.name) for test in declared_tests(case.suite) if test.guard}
-    proof = verdict.record.get("tests")
+    found = verdict.record.get("tests")
+    proof = {
+        name: entry
+        for name, entry in (found.items() if isinstance(found, dict) else ())
+        if isinstance(entry, dict)
+    }
+    failing = {_bare(name) for name, entry in proof.items() if not entry["guard"]}
     passing = [
-        name
-        for name, entry in (proof.items() if isinstance(proof, dict) else ())
-        if isinstance(entry, dict) and entry["guard"] and _bare(name) not in guards
+        name for name, entry in proof.items() if entry["guard"] and _bare(name) not in guards | failing
     ]
     return [
         f"{name} passes already, and others fail: mark it as a guard, or make it fail for what is missing"

@@ -19,6 +19,8 @@ from agentforge.languages.tests import source_of_test
 
 MAX_LINES = 30
 """How much of the change of one test is shown."""
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_OPERATORS = frozenset({"not", "or", "and", "in", "is", "if", "else"})
 _USED = re.compile(r"(?:\.\s*|\b)([A-Za-z_]\w*)\s*\(|\.\s*([A-Za-z_]\w*)")
 
 
@@ -29,8 +31,10 @@ def changing_words() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
 
 
-def justifies(words: str, identity: str, source: str | None) -> bool:
-    """Whether the words of people name this test, or say that something changes and name what it calls."""
+def justifies(words: str, identity: str, source: str | None, rewritten: str | None = None) -> bool:
+    """Whether the words of people name this test, or say that something changes and name what it calls, or
+    what it expects now.
+    """
     path, _, inside = identity.partition("::")
     function = inside.rpartition("::")[2].partition("[")[0]
     file = path.rpartition("/")[2]
@@ -38,11 +42,23 @@ def justifies(words: str, identity: str, source: str | None) -> bool:
         return True
     if not changing_words().search(words):
         return False
+    if source and rewritten and _says_what_was_asked(words, source, rewritten):
+        return True
     used = {first or second for first, second in _USED.findall(source or "")} - {function}
     # "Add a discount" is no word about `cart.add`, unless it is written as one.
     written = {part for name in names_in(words) for part in name.split(".")}
     used -= plain_verbs() - written
     return any(_names(words, name) for name in used)
+
+
+def _says_what_was_asked(words: str, before: str, after: str) -> bool:
+    """Whether a test is as it was but for values, and each new one is a word of the request."""
+    asked = set(map(str.lower, re.findall(r"\w+", words))) - _OPERATORS
+    then, now = _TOKEN.findall(before), _TOKEN.findall(after)
+    found = difflib.SequenceMatcher(None, then, now, autojunk=False).get_opcodes()
+    differing = [row for row in found if row[0] != "equal"]
+    came = {token.lower() for _, _, _, start, end in differing for token in now[start:end]}
+    return bool(came) and came <= asked and all(row[0] == "replace" for row in differing)
 
 
 def asked_about(escalations: Iterable[Escalation]) -> tuple[frozenset[str], frozenset[str]]:
@@ -55,13 +71,20 @@ def asked_about(escalations: Iterable[Escalation]) -> tuple[frozenset[str], froz
     return frozenset(allowed), frozenset(kept - allowed)
 
 
-def unjustified(runner: PristineRunner, suite: Mapping[str, Json], words: str) -> list[str]:
-    """The ids that a suite gives up and that the words of people do not justify."""
+def unjustified(runner: PristineRunner, suite: Mapping[str, Json], words: str, tree: str = "") -> list[str]:
+    """The ids that a suite gives up and that the words of people do not justify; `tree` has what was made of
+    them.
+    """
     base = runner.workspace.git.tree_of(runner.base_commit)
     return [
         identity
         for identity in sorted(superseded_ids(suite))
-        if not justifies(words, identity, _source(runner, base, identity))
+        if not justifies(
+            words,
+            identity,
+            _source(runner, base, identity),
+            _source(runner, tree, identity) if tree else None,
+        )
     ]
 
 

@@ -14,6 +14,7 @@ from agentforge.languages.symbols import decode
 from agentforge.languages.tests import source_of_test
 
 SAME = "the same test under another name"
+_CLASS = re.compile(r"(?m)^class (\w+)\b.*(?:\n(?:[ \t].*)?)*")
 _HEAD = re.compile(r"(?m)^(\s*(?:async )?def )\w+")
 
 
@@ -77,13 +78,33 @@ def _renamed_functions(runner: PristineRunner, base: str, tree: str) -> dict[str
 
 def _within(was: tuple[str, list[str]], has: tuple[str, list[str]]) -> dict[str, str]:
     """The tests of one file, given as text and ids, that have another name and the same text, in the same
-    class.
+    class or in one that only has another name.
     """
     (before, then), (after, now) = was, has
+    classes = _renamed_classes(before, after)
+    by_class = {
+        old: there
+        for old in then
+        if (there := "::".join(classes.get(part, part) for part in old.split("::"))) != old and there in now
+    }
+    then = [old for old in then if old not in by_class]
+    now = [there for there in now if there not in by_class.values()]
     new = {_nameless(after, identity): identity for identity in now if identity not in then}
     pairs = {old: new.get(_nameless(before, old), "") for old in then if old not in now}
     taken = Counter(pairs.values())
-    return {old: other for old, other in pairs.items() if other and taken[other] == 1}
+    return by_class | {old: other for old, other in pairs.items() if other and taken[other] == 1}
+
+
+def _renamed_classes(before: str, after: str) -> dict[str, str]:
+    """Classes that stand there under another name and are the same, line for line, but for that name."""
+    then, now = (
+        {found[1]: found[0].removeprefix(f"class {found[1]}").rstrip() for found in _CLASS.finditer(text)}
+        for text in (before, after)
+    )
+    came = {body: name for name, body in now.items() if name not in then}
+    pairs = {name: came.get(body, "") for name, body in then.items() if name not in now}
+    taken = Counter(pairs.values())
+    return {old: new for old, new in pairs.items() if new and taken[new] == 1}
 
 
 def _nameless(text: str, identity: str) -> tuple[str, str]:

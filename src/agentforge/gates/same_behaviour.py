@@ -73,6 +73,11 @@ class NameChanges:
                 if self._moved(old, new):
                     modules |= _differing(module_of(old), module_of(new))
                 continue
+            if self._new_places(old, new):
+                parts = _differing(*(".".join(_parts(each)) for each in (old, new)))
+                modules |= parts
+                names |= {each: parts[each] for each in parts if self._is_top(each)}
+                continue
             old, new = old.rpartition(".")[2], new.rpartition(".")[2]
             if old.isidentifier() and new.isidentifier() and self._took_over(old, new):
                 names[old] = new
@@ -115,6 +120,8 @@ class NameChanges:
         for entry in git.ls_tree(self.base):
             if self.runner.is_test(entry.path) and is_source(entry.path):
                 before = self._text(self.base, entry.path)
+                if before == self._text(self.tree, entry.path):
+                    continue  # what nobody touched is judged as it stands: its names may be others' names
                 after = renamed(before, entry.path, names, modules)
                 if after != before:
                     changed[entry.path] = (entry.mode, git.hash_blob(after.encode()))
@@ -145,6 +152,8 @@ class NameChanges:
         parts = {*item.name.split("."), item.path}
         if any(_mentions(self.request, part) for part in parts if not part.startswith("__")):
             return True
+        if item.name in public_names(self._text(self.tree, self._new_place(item.path)), item.path):
+            return True
         return self.dead_code and item.now is None and not self._is_used(item.name.rpartition(".")[2])
 
     def _is_used(self, name: str) -> bool:
@@ -161,6 +170,32 @@ class NameChanges:
         return any(path.endswith(old) for path in changed - there) and any(
             path.endswith(new) for path in changed & there
         )
+
+    def _new_places(self, old: str, new: str) -> dict[str, str]:
+        """Files that went, each with the one that came in its place, where a module or package got another
+        name.
+        """
+        then, now = _parts(old), _parts(new)
+        there = {entry.path for entry in self.runner.workspace.git.ls_tree(self.tree)}
+        found = {}
+        for path in (file.path for file in self.files if file.path not in there and is_source(file.path)):
+            stem, dot, suffix = path.rpartition(".")
+            inside = _exchanged(stem.split("/"), then, now)
+            if inside and (place := "/".join(inside) + dot + suffix) in there:
+                found[path] = place
+        return found
+
+    def _new_place(self, path: str) -> str:
+        """Where a file is that the request gave another name; empty if it did not."""
+        for match in _ASKED_RENAME.finditer(self.request):
+            places = self._new_places(match["old"].rstrip("."), match["new"].rstrip("."))
+            if path in places:
+                return places[path]
+        return ""
+
+    def _is_top(self, name: str) -> bool:
+        """Whether a package or module of this name can be imported by it alone."""
+        return any(module_of(file.path).partition(".")[0] == name for file in self.files)
 
     def _left_behind(self) -> dict[str, str]:
         """Parts of module paths that the request moves, where the old file only imports what it had."""
@@ -235,6 +270,20 @@ def _what_became(item: LostName) -> str:
 
 def _mentions(text: str, word: str) -> bool:
     return re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", text) is not None
+
+
+def _parts(name: str) -> list[str]:
+    """The parts of a module path, written with dots or slashes."""
+    return [part for part in re.split(r"[./]", name) if part]
+
+
+def _exchanged(parts: list[str], then: list[str], now: list[str]) -> list[str]:
+    """A path with some of its parts exchanged for as many others; empty where they are not in it."""
+    size = len(then)
+    if not then or len(now) != size or then == now:
+        return []
+    at = next((place for place in range(len(parts)) if parts[place : place + size] == then), None)
+    return [] if at is None else [*parts[:at], *now, *parts[at + size :]]
 
 
 def _differing(old: str, new: str) -> dict[str, str]:

@@ -76,6 +76,8 @@ def _untouched(node: ast.AST) -> list[ast.AST]:
 def _of_statement(node: ast.stmt) -> Iterator[_Found]:
     if isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
         yield node, ast.Return(value=ast.Constant(None)), "returns None"
+    elif isinstance(node, ast.Return) and node.value is not None:
+        yield node, ast.Return(value=ast.Constant("mutant")), "returns a text for None"
     elif isinstance(node, ast.If | ast.While):
         yield node.test, ast.UnaryOp(ast.Not(), node.test), f"asks the opposite of `{_shown(node.test)}`"
     elif isinstance(node, ast.Raise | ast.AugAssign | ast.Delete) or _acts(node):

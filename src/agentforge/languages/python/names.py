@@ -15,6 +15,15 @@ _IMPORTS = frozenset({"import", "from"})
 BUILTINS = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | {"self", "cls"}
 _QUOTES = "\"'"
 _PREFIXES = "rRuUbBfF"
+_FILES = frozenset(
+    {"txt", "json", "csv", "tsv", "md", "rst", "yaml", "yml", "toml", "ini", "cfg", "html", "xml"}
+) | {
+    "log",
+    "py",
+    "sql",
+    "png",
+}
+"""How a string ends that is the name of a file, and no dotted name."""
 
 
 def public_names(text: str) -> dict[str, str] | None:
@@ -52,7 +61,8 @@ def references(text: str) -> list[tuple[str, int]] | None:
 
 
 def renamed(text: str, names: Mapping[str, str], modules: Mapping[str, str]) -> str:
-    """The text with each identifier of `names` replaced; those of `modules` only in imports and behind dots.
+    """The text with each identifier of `names` replaced; those of `modules` only in imports and behind the
+    dots of what is imported.
     A string that is nothing but a dotted name is treated as one. Text that cannot be read stays as it is.
     """
     try:
@@ -70,13 +80,17 @@ def renamed(text: str, names: Mapping[str, str], modules: Mapping[str, str]) -> 
 def _replaced(
     tokens: Sequence[tokenize.TokenInfo], names: Mapping[str, str], modules: Mapping[str, str]
 ) -> Iterator[tuple[tokenize.TokenInfo, str]]:
-    importing, before = False, ""
+    importing, before, root = False, "", ""
+    imported: set[str] = set()
     for token in tokens:
         if token.type == tokenize.NAME:
             importing = importing or token.string in _IMPORTS
-            known = names.get(token.string) or (
-                modules.get(token.string) if importing or before == "." else None
-            )
+            root = root if before == "." else token.string
+            if importing:
+                imported.add(token.string)
+            # `self.price` is no module, whatever modules are called.
+            of_module = importing or (before == "." and root in imported)
+            known = names.get(token.string) or (modules.get(token.string) if of_module else None)
             if known is not None:
                 yield token, known
         elif token.type == tokenize.STRING and token.start[0] == token.end[0]:
@@ -92,7 +106,7 @@ def _dotted(literal: str, names: Mapping[str, str]) -> str:
     """A string literal that holds a dotted name and nothing else, with its parts renamed."""
     inside = literal.lstrip(_PREFIXES).strip(_QUOTES)
     parts = inside.split(".")
-    if len(parts) < 2 or not all(part.isidentifier() for part in parts):
+    if len(parts) < 2 or parts[-1] in _FILES or not all(part.isidentifier() for part in parts):
         return literal
     return literal.replace(inside, ".".join(names.get(part, part) for part in parts))
 
