@@ -211,7 +211,7 @@ def test_a_record_that_shows_one_command_and_asks_for_another_gets_no_yes(desk: 
         (["run_command", "--command", " "], "is empty"),
         (["not a tool", "--command", "make"], "is not the name of a tool"),
         (["run_command", "--command", "make", "--risk", "critical"], "'critical' is not one of"),
-        (["run_command", "--command", "make", "--days", "0"], "0 is not in the range"),
+        (["run_command", "--command", "make", "--days", "0"], "0 is not a number from 1"),
     ],
 )
 def test_a_grant_that_would_mean_nothing_or_too_much_is_refused(

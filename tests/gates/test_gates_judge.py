@@ -358,6 +358,16 @@ def test_a_new_test_may_be_as_untyped_as_the_tests_beside_it(bench: Bench) -> No
         assert checked(bench, "types", base_tree=base, tree=tree).status == status, beside
 
 
+def test_what_a_file_had_before_is_not_held_against_a_new_file_that_imports_it(bench: Bench) -> None:
+    old = {"mypy.ini": MYPY, "old.py": "from nowhere_to_be_found import x\n\nY: int = 1\n"}
+    base = bench.site.tree(old)
+    new = {"new.py": "from old import Y\n\n\ndef twice() -> int:\n    return 2 * Y\n"}
+    found = checked(bench, "types", base_tree=base, tree=bench.site.tree(new, base))
+    assert (found.status, found.failures) == ("passed", ())
+    broken = bench.site.tree({**new, "old.py": old["old.py"].replace("Y: int = 1", "Y: str = ''")}, base)
+    assert checked(bench, "types", base_tree=base, tree=broken).status == "failed", "what it breaks counts"
+
+
 def test_what_is_called_like_a_test_and_is_none_of_the_suite_is_not_at_risk(bench: Bench) -> None:
     """A file of cases for a type checker fails when it is run, and nobody runs it."""
     cases = {"tests/types/test_cases.py": "import shop\n\nraise TypeError\n", "tests/test_shop.py": TEST}

@@ -91,9 +91,9 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) 
         (["design"], "Say what you want: `agentforge"),
         (["status", "--nope"], "No such option"),
         (["resolve", "ESC-001"], "Give one of --answer TEXT, --option N and --abort."),
-        (["resolve", "ESC-001", "--answer", " "], "The answer is empty."),
+        (["resolve", "ESC-001", "--answer", " "], "--answer is empty; give it a value or leave it out."),
         (["resolve", "ESC-001", "--answer", "yes"], "No task is waiting for an answer to ESC-001."),
-        (["start", " ", "--model", "openai:x"], "The request is empty."),
+        (["start", " ", "--model", "openai:x"], "The request is empty; say what you want: "),
         (["start", "x"], "No model is configured."),
         (["start", "x", "--model", "gpt"], "'gpt' is not a model."),
         (["start", "x", "--model", "scripted:nowhere.yaml"], "There is no script nowhere.yaml."),
@@ -105,7 +105,7 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) 
         (["inspect", "../x"], "No task here is called '../x'."),
         (["context"], "No tasks in this repository yet."),
         (["context", "task-1"], "No task here is called 'task-1'."),
-        (["context", "--dry-run", " "], "The request is empty."),
+        (["context", "--dry-run", " "], "--dry-run is empty; give it a value or leave it out."),
         (["context", "--dry-run", "x", "--base", "nowhere"], "`nowhere` is not a commit"),
         (["context", "--dry-run", "x", "--pipeline", "nowhere"], "There is no pipeline nowhere"),
         (["context", "--dry-run", "x", "--step", "2"], "so there is no task or step to show."),
@@ -139,6 +139,11 @@ def test_an_empty_repository_is_an_honest_sentence(untouched: Scene, words: list
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(said)
     assert untouched.data(*words) == []
+
+
+def test_what_tasks_leave_behind_goes_by_either_name(untouched: Scene) -> None:
+    flags = ("--dry-run", "--all", "--json")
+    assert untouched.run("trees", "clean", *flags).stdout == untouched.run("clean", *flags).stdout
 
 
 def test_outside_of_a_repository_and_before_the_first_commit_are_sentences(tmp_path: Path) -> None:

@@ -32,6 +32,23 @@ start 'Fix x' --base nowhere | `nowhere` is not a commit
 start 'Fix x' --budget lots | 'lots' is not an amount in dollars
 start 'Fix x' --model gpt | 'gpt' is not a model
 start 'Fix x' --model nobody:x | there is no provider 'nobody'
+start '…' | The request has no words; say what you want: `agentforge start "Add a --version flag"`
+start 'Fix x' --modle m | Did you mean '--mode' or '--model'?
+start 'Fix x' --model '' | --model is empty; give it a value or leave it out
+start 'Fix x' --base '' | --base is empty
+start --file '' | --file is empty
+start 'Fix x' --repo '' | --repo is empty
+start 'Fix x' --repo . | `agentforge repo add .` registers one
+start 'Fix x' --iterate-at '' | --iterate-at is empty
+start 'Fix x' --model openai | Add the name: `openai:NAME`
+start 'Fix x' --model openai: | Add the name: `openai:NAME`
+start 'Fix x' --model claude-sonnet-5-5 | Write its provider as well: `anthropic:claude-sonnet-5-5`
+start 'Fix x' --model OpenAI:gpt-6.1-sol | Did you mean `openai:gpt-6.1-sol`?
+start 'Fix x' --model : | Write `PROVIDER:MODEL`
+research '' | The request is empty; say what you want: `agentforge research "How long
+debate '?' | The request has no words; say what you want: `agentforge debate "Where
+analyse | Say what you want: `agentforge analyse "What does data
+design '' | `agentforge design "Let the parser understand fractions"`
 start 'Fix x' --sandbox jail | 'jail' is not one of
 start 'Fix x' --engine cloud | 'cloud' is not one of
 start 'Fix x' --deadline soon | 'soon' is not a duration
@@ -52,11 +69,13 @@ escalations show | Missing argument 'ID'
 escalations show ESC-999 | No task is waiting for an answer to ESC-999
 escalations show ESC-001 --task nobody | No task here is called 'nobody'
 resolve ESC-001 | Give one of --answer TEXT, --option N and --abort
-resolve ESC-001 --answer '' | The answer is empty
+resolve ESC-001 --answer '' | --answer is empty
+resolve ESC-001 --option 0 | 0 is not a number from 1 on
+resolve ESC-001 --option x | 'x' is not a number
 resolve ESC-001 --answer x --abort | Give one of --answer TEXT, --option N and --abort
 resolve ESC-999 --answer x | No task is waiting for an answer to ESC-999
 diff nobody | No task here is called 'nobody'
-inspect --step 0 | 0 is not in the range
+inspect --step 0 | 0 is not a number from 1 on
 inspect --step 99 | has no step 99; it has 1
 inspect --show all | 'all' is not one of
 context --step 77 | has no step 77; it has 1
@@ -72,7 +91,7 @@ pipelines show implement --lane nope | has no lane nope; its lanes are
 pipelines validate nowhere.yaml | nowhere.yaml cannot be read
 permissions allow | Missing argument 'TOOL'
 permissions allow run_command | name it with --command
-permissions allow run_command --command x --days 0 | 0 is not in the range
+permissions allow run_command --command x --days 0 | 0 is not a number from 1
 permissions revoke nope | There is no grant 'nope'
 permissions explain --mode x -- ls | There is no mode 'x'
 models explain nobody | There is no role 'nobody'
@@ -86,7 +105,9 @@ completion | Missing argument
 completion tcsh | 'tcsh' is not one of
 sandbox run --network '*' -- true | '*' is not a place on the network
 redact nowhere.txt | cannot be read
-server dev --port x | is not a valid integer
+server dev --port x | 'x' is not a number
+config shwo | Did you mean 'show'?
+Status | Did you mean 'status'?
 trees nope | No such command 'nope'
 clean --what | No such option '--what'
 demo --keep . | is not empty

@@ -63,12 +63,25 @@ def compare_types(
     if before.status != "ran":
         return before, before
     after = check(tree or state.tree, paths)
+    if reached := _only_reached(world, state, after, every):
+        there = world.once("types", state.base_tree, *reached, make=lambda: check(state.base_tree, reached))
+        before = replace(before, findings={**there.findings, **before.findings})
     usual = {
         (path, code): count
         for (path, code), count in after.findings.items()
         if any((near, code) in before.findings for near in beside.get(path, ()))
     }
     return replace(before, findings={**before.findings, **usual}), after
+
+
+def _only_reached(world: World, state: State, after: CheckRun, asked: Sequence[str]) -> list[str]:
+    """Files of the base with findings that nobody asked about: a checker follows imports. A new file reaches
+    them for the first time, and what they had before is not its fault.
+    """
+    found = {path for path, _ in after.findings} - set(asked)
+    if not found:
+        return []
+    return sorted(found & {entry.path for entry in world.workspace.git.ls_tree(state.base_tree)})
 
 
 def _tests_beside(world: World, state: State, paths: Sequence[str]) -> dict[str, list[str]]:

@@ -58,17 +58,25 @@ def abort(task: OpenTask, reason: str = "") -> bool:
     not come to it yet.
     """
     message = Abort(person(), redact(reason)[0])
+    _check_not_over(task)
     try:
         with open_driver(task) as driver:
             driver.tell(f"abort/{driver.journal.length}", message)
     except PolicyError:  # a driver holds the task
         state = task.refresh()
-        if state.status in TERMINAL:
-            raise StateInvalid(f"state_invalid: the task is already {state.status}.") from None
+        _check_not_over(task)
         name = f"abort-{state.segment}"
         inbox.send(task.files, message, name)
         return _taken_in(task, f"inbox/{name}")
     return True
+
+
+def _check_not_over(task: OpenTask) -> None:
+    if task.state.status in TERMINAL:
+        raise UsageError(
+            f"{task.task_id} is {task.state.status} already; there is nothing to abort.",
+            f"`agentforge status {task.task_id}` shows how it ended.",
+        )
 
 
 def send_answer(task: OpenTask, identity: str, answer: str, feedback: Feedback | None = None) -> bool:

@@ -166,8 +166,13 @@ def _named(home: Home, name: str, here: Path | None) -> Repository:
     raise UsageError(
         f"No repository is registered as {name!r}"
         + (f"; did you mean {near[0]}?" if near else f"; there is {names}." if names else "."),
-        "`agentforge repo add PATH` registers one.",
+        f"`agentforge repo add {_path_or(name, 'PATH')}` registers one.",
     )
+
+
+def _path_or(name: str, otherwise: str) -> str:
+    """What was given as a name, if it is the path of a directory."""
+    return shlex.quote(name) if name and Path(name).is_dir() else otherwise
 
 
 def _proposed_as(name: str, here: Path) -> Repository | None:

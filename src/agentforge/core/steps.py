@@ -134,7 +134,7 @@ def _close(own: RunDecisions, question: Question | None) -> str:  # one way out 
         close(reply.signal, mistaken=False)
         return _signal(own, reply.signal, reply.summary or "no reason given")
     if run.check is not None and run.check.status != "passed" and (run.results or reply.signal):
-        close("checks_failing", *([run.check.summary] if _wants_gates(own) else []))
+        close("checks_failing", *([_worded(run.check)] if _wants_gates(own) else []))
         return _go_on(own, "the checks do not pass yet")
     if _wants_gates(own):
         if missing := _missing(run, own.stage):
@@ -155,6 +155,12 @@ def _close(own: RunDecisions, question: Question | None) -> str:  # one way out 
         return _go_on(own, "no action")
     close("continue")
     return _go_on(own, "the stage goes on")
+
+
+def _worded(check: CheckDigest) -> str:
+    """What a check says, with the first of what it found: a person who is asked sees no other list."""
+    first = check.failures[0] if check.failures else ""
+    return check.summary if not first or first in check.summary else f"{check.summary}, the first: {first}"
 
 
 def _go_on(own: RunDecisions, why: str) -> str:

@@ -159,10 +159,19 @@ class SetUp:
                 continue
             done = self._sandbox.run(fill(command, self._values), self._confinement)
             if done.code != 0 or done.timed_out:
-                said = [line.strip() for line in _text(done).splitlines() if line.strip()]
-                why = said[-1][:200] if said else done.code
-                failed.append(f"{program} could not be installed ({' '.join(wanted)}): {why}")
+                failed.append(f"{program} could not be installed ({' '.join(wanted)}): {_why(done)}")
         return tuple(failed)
+
+
+def _why(done: Completed) -> str:
+    """The line in which an installer says what went wrong: an error if one is named, else the last with
+    words.
+    """
+    said = [
+        re.sub(r"^\W+", "", line).strip() for line in _text(done).splitlines() if re.search(r"\w{2}", line)
+    ]
+    errors = [line for line in said if re.match(r"(?:\S+: )?error\b", line, re.IGNORECASE)]
+    return (errors or said or [f"exit code {done.code}"])[-1][:200].rstrip(".")
 
 
 def _without_port(place: str) -> str:

@@ -77,13 +77,13 @@ class Forecast:
         """In one line, for a person who is about to start."""
         middle, most = self.middle, self.most
         if middle.micro_usd is None or most.micro_usd is None:
-            cost, under = "at a price that is not known", f"{_short(most.tokens)} tokens"
+            cost, under = "price not known", f"{_short(most.tokens)} tokens"
         else:
             cost, under = dollars(middle.micro_usd), dollars(most.micro_usd)
         source = (
             f"from {self.tasks} past tasks"
             if self.tasks
-            else f"typical of the lane {self.lane}: fewer than {ENOUGH} tasks ended here"
+            else f"an estimate for the lane {self.lane}, until {ENOUGH} tasks have ended here"
         )
         calls = f"{middle.calls} call{'' if middle.calls == 1 else 's'}"
         return f"About {calls}, {_short(middle.tokens)} tokens, {cost}; nine in ten under {under}; {source}."

@@ -11,6 +11,7 @@ one.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Literal, TypeGuard, TypeVar
 
@@ -154,15 +155,30 @@ def check_spec(spec: str, source: str, providers: Collection[str]) -> None:
     provider, model = split(spec)
     if not provider or not model.strip() or not spec.isprintable():
         raise UsageError(
-            f"{source}: {spec[:80]!r} is not a model.",
-            "Write `PROVIDER:MODEL`, such as `ollama:qwen2.5-coder:7b`.",
+            f"{source}: {spec[:80]!r} is not a model.", _how_to_write(spec.strip(" :"), providers)
         )
     if provider != SCRIPTED and provider not in providers:
         known = ", ".join(sorted(providers))
+        meant = get_close_matches(provider.lower(), providers, n=1)
+        near = f"Did you mean `{meant[0]}:{model}`? " if meant else ""
         raise UsageError(
             f"{source}: there is no provider {provider!r}.",
-            f"Known: {known}. Add it under `providers:` in your config.yaml.",
+            f"{near}Known: {known}. Add it under `providers:` in your config.yaml.",
         )
+
+
+_FAMILIES = {"claude": "anthropic", "gpt": "openai", "gemini": "google", "mistral": "mistral"}
+"""How the names of models begin whose provider everybody knows."""
+
+
+def _how_to_write(spec: str, providers: Collection[str]) -> str:
+    """What to write instead of a provider alone, or of a name alone."""
+    if spec in providers:
+        return f"Add the name: `{spec}:NAME`. `agentforge models list` shows the models that you can use."
+    maker = next((maker for start, maker in _FAMILIES.items() if spec.lower().startswith(start)), None)
+    if maker in providers and spec.isprintable() and " " not in spec:
+        return f"Write its provider as well: `{maker}:{spec[:80]}`."
+    return "Write `PROVIDER:MODEL`, such as `ollama:qwen2.5-coder:7b`."
 
 
 def _delivery(document: Mapping[str, Any]) -> dict[Tier, DeliveryMode]:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import click
 
+from agentforge.surfaces.cli.usage import near_command, refuse_empty_values
+
 MEANT = {
     "answer": "resolve",
     "cancel": "abort",
@@ -54,7 +56,7 @@ class LazyGroup(click.Group):
         module, _, attribute = entry.target.partition(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
-        return command
+        return refuse_empty_values(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, from what is known without loading any."""
@@ -68,11 +70,9 @@ class LazyGroup(click.Group):
         name = args[0]
         if name in self._entries or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        import difflib
-
-        near = [MEANT[name]] if name in MEANT else difflib.get_close_matches(name, self._entries, n=1)
+        near = MEANT.get(name) or near_command(name, self._entries)
         raise click.UsageError(
-            f"There is no command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""), ctx=ctx
+            f"There is no command {name!r}." + (f" Did you mean {near!r}?" if near else ""), ctx=ctx
         )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

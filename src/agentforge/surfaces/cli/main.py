@@ -15,6 +15,7 @@ from agentforge.core.errors import UserError
 from agentforge.surfaces.cli.interrupt import end_like_ctrl_c, ended_by, interrupted_task
 from agentforge.surfaces.cli.lazy import LazyCommand, LazyGroup
 from agentforge.surfaces.cli.streams import OutputLost, give_up_output
+from agentforge.surfaces.cli.usage import sentence_of
 
 _SIGNALLED = 128
 """Added to the number of a signal, as shells do: 130 after Ctrl-C."""
@@ -86,7 +87,9 @@ COMMANDS = {
         f"{_HERE}.merge:merge", "Merge a delivered branch into yours, if its tests pass there"
     ),
     "discard": LazyCommand(f"{_HERE}.discard:discard", "Remove a task with its branch, worktree and record"),
-    "trees": LazyCommand(f"{_HERE}.trees:trees", "List the directories that tasks work in"),
+    "trees": LazyCommand(
+        f"{_HERE}.trees:trees", "List the directories that tasks work in, and remove old ones"
+    ),
     "inspect": LazyCommand(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
     "context": LazyCommand(f"{_HERE}.context:context", "Show what the model sees in a step, and why"),
     "verify": LazyCommand(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
@@ -255,11 +258,10 @@ def _tell(failure: _Failure, words: Sequence[str]) -> int:
 
 
 def _usage(error: click.ClickException, words: Sequence[str]) -> _Failure:
-    sentence = " ".join(error.format_message().split()).rstrip(".") + "."
     context = error.ctx if isinstance(error, click.UsageError) else None
     named = f"agentforge {words[0]}" if words and words[0] in COMMANDS else "agentforge"
     how = f"`{context.command_path if context else named} --help` shows how."
-    return _Failure("usage", sentence.replace("?.", "?"), how, 2)
+    return _Failure("usage", sentence_of(error), how, 2)
 
 
 def _interrupted(error: BaseException) -> _Failure:

@@ -23,6 +23,21 @@ _TEMPLATE = f"""
 # part of your text. An empty text starts nothing.
 """
 
+EXAMPLES = {
+    "debate": "Where do sessions live?",
+    "research": "How long is a session kept, and who decides that?",
+    "write": "An announcement of version 2 in news/v2.md, 300 words at most",
+    "analyse": "What does data/survey.csv say about the waiting times?",
+    "curate": "One row per customer in data/customers.csv, with valid countries",
+    "design": "Let the parser understand fractions",
+}
+"""What may be asked of a command; of any other a flag."""
+
+
+def example_of(command: str) -> str:
+    """A request that the command can be given, as it is typed."""
+    return f'agentforge {command} "{EXAMPLES.get(command, "Add a --version flag")}"'
+
 
 def request_argument(command: F) -> F:
     """Adds REQUEST and --file to a command, which takes `words` and `file` and calls `request_of`."""
@@ -44,10 +59,17 @@ def request_of(words: tuple[str, ...], file: str | None, command: str) -> str:
     if words == ("-",):
         return _from_stdin()
     if words:
-        return words[0]
+        return _with_words(words[0], command)
     if at_terminal() and sys.stdout.isatty():
         return _from_editor()
-    raise click.UsageError(f'Say what you want: `agentforge {command} "Add a --version flag"`.', _context())
+    raise click.UsageError(f"Say what you want: `{example_of(command)}`.", _context())
+
+
+def _with_words(request: str, command: str) -> str:
+    if not any(map(str.isalnum, request)):
+        what = "has no words" if request.strip() else "is empty"
+        raise click.UsageError(f"The request {what}; say what you want: `{example_of(command)}`.", _context())
+    return request
 
 
 def _context() -> click.Context | None:

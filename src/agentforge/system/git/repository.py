@@ -95,7 +95,8 @@ class Git(GitCall):
         commit = self.find("HEAD^{commit}")
         if commit is None:
             raise UsageError(
-                f"The repository at {self.top} has no commits yet.", "Make a first commit, then try again."
+                f"The repository at {self.top} has no commits yet.",
+                'Make the first one with `git add --all` and `git commit -m "First commit"`, then try again.',
             )
         return commit.oid
 

@@ -2,6 +2,7 @@
 
 import click
 
+from agentforge.surfaces.cli.commands.clean import clean
 from agentforge.surfaces.cli.printing import json_option, say
 
 
@@ -9,10 +10,13 @@ from agentforge.surfaces.cli.printing import json_option, say
     epilog="""\b
 Examples:
   agentforge trees list
-  agentforge trees list --json"""
+  agentforge trees clean --dry-run"""
 )
 def trees() -> None:
-    """Look at the directories that tasks work in."""
+    """Look at the directories that tasks work in, and remove old ones."""
+
+
+trees.add_command(clean)
 
 
 @trees.command(

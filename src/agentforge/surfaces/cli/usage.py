@@ -1,0 +1,62 @@
+"""What a wrong command line is told: click's own errors in plain words, and empty values that are refused."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import click
+
+_RANGES = (
+    (re.compile(r"in the range x>=(\S+?)\.?$"), r"a number from \1 on"),
+    (re.compile(r"in the range (\S+?)<=x<=(\S+?)\.?$"), r"a number from \1 to \2"),
+    (re.compile(r"a valid (?:integer|float)(?: range)?\.?$"), "a number"),
+)
+_REFUSES_EMPTY = "agentforge.refuses_empty"
+
+
+def sentence_of(error: click.ClickException) -> str:
+    """What was wrong, as one sentence."""
+    if isinstance(error, click.NoSuchOption):
+        near = " or ".join(map(repr, _near(error.option_name, error.possibilities or (), 2)))
+        meant = f" Did you mean {near}?" if near else ""
+        return f"No such option {error.option_name!r}.{meant}"
+    said = " ".join(error.format_message().split())
+    for pattern, words in _RANGES:
+        said = pattern.sub(words, said)
+    return said.rstrip(".").replace("?.", "?") + ("" if said.endswith("?") else ".")
+
+
+def refuse_empty_values(command: click.Command) -> click.Command:
+    """The command, whose options take no empty text: `--base "$REF"` with no REF set must not mean HEAD.
+    An option whose default is the empty text may be given as such.
+    """
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            refuse_empty_values(each)
+    for option in command.params:
+        is_text = isinstance(option, click.Option) and isinstance(option.type, click.types.StringParamType)
+        if is_text and option.default != "" and not getattr(option.callback, _REFUSES_EMPTY, False):
+            option.callback = _checked(option.callback)
+    return command
+
+
+def _checked(then: Callable[..., Any] | None) -> Callable[..., Any]:
+    def check(context: click.Context, option: click.Parameter, value: Any) -> Any:  # noqa: ANN401 - click's
+        given = value if isinstance(value, tuple) else (value,)
+        if any(isinstance(each, str) and not each.strip() for each in given):
+            raise click.UsageError(f"{option.opts[0]} is empty; give it a value or leave it out.", context)
+        return value if then is None else then(context, option, value)
+
+    setattr(check, _REFUSES_EMPTY, True)
+    return check
+
+
+def near_command(name: str, group: Mapping[str, object]) -> str:
+    """The command of a group that was probably meant; empty if none is like it."""
+    return next(iter(_near(name.lower(), group, 1)), "")
+
+
+def _near(word: str, known: Iterable[str], most: int) -> list[str]:
+    import difflib  # not before something is wrong: commands are quick
+
+    return difflib.get_close_matches(word, known, n=most)
