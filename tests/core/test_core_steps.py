@@ -109,7 +109,7 @@ def test_work_is_not_judged_while_its_checks_fail() -> None:
     task = reach(begun(), "green")
     step(task, answered("success"), handed_in(GREEN, "t1"), FAILED)
     assert task.owes() == ["Assemble"]
-    assert task.run.feedback == (FAILED.summary,)
+    assert task.run.feedback == (f"{FAILED.summary}, the first: {FAILED.failures[0]}",)
     assert task.told(StepClosed)[-1].outcome == "checks_failing"
 
 

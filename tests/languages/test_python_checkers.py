@@ -73,6 +73,8 @@ def test_what_hooks_settings_and_commands_use_is_installed_as_the_project_pins_i
     assert brought({"pyproject.toml": groups}) == [("mypy~=1.9", "types-attrs")]
     tox = "[testenv:lint]\ndeps =\n    pylint==3.1\n    pylint-django\ncommands = pylint pkg\n"
     assert brought({"tox.ini": tox}) == [("pylint==3.1", "pylint-django")]
+    factors = "[testenv:typing-{mypy,pyright}]\ndeps =\n    pyright: pyright==1.1\ncommands = pyright: pyright tests\n"
+    assert brought({"tox.ini": factors}) == [("pyright[nodejs]==1.1",)], "a factor is no requirement"
     assert brought({"setup.cfg": "[isort]\n[flake8]\n", "requirements-dev.txt": "flake8==6.1\n"}) == [
         ("flake8==6.1",),
         ("isort",),
@@ -206,13 +208,19 @@ def test_a_checker_that_cannot_be_installed_is_no_failed_set_up_and_is_tried_aga
         monkeypatch.setenv(name, "1")
     make = ("/bin/sh", "-c", "mkdir -p {env}/bin && touch {env}/bin/python")
     fails = (*detect.INSTALL, "mypy==1.0", "types-x")
-    plan = Plan((make,), ("true",), (".",), (), linters=(), reasons=(), lock_files=(), checkers=(fails,))
+    says = "printf 'error: Failed to parse: a: b\\n  a: b\\n   ^\\n' >&2; exit 2"
+    unread = ("/bin/sh", "-c", says, *("x" for _ in detect.INSTALL[3:]), "odd")
+    plan = Plan(
+        (make,), ("true",), (".",), (), linters=(), reasons=(), lock_files=(), checkers=(fails, unread)
+    )
 
     def made() -> Environment:
         return build(plan, lambda _: None, tmp_path / "cache", NoSandbox(), lock_text_hash="a")
 
     first = made()
-    assert [line[:48] for line in first.failed] == ["mypy could not be installed (mypy==1.0 types-x):"]
+    without, misread = first.failed
+    assert without.startswith("mypy could not be installed (mypy==1.0 types-x): ")
+    assert misread == "odd could not be installed (odd): error: Failed to parse: a: b"
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "mypy.ini").write_text("[mypy]\n")
@@ -220,4 +228,4 @@ def test_a_checker_that_cannot_be_installed_is_no_failed_set_up_and_is_tried_aga
     assert run.status == "not_run"
     assert "its environment has none: mypy could not be installed" in run.reason
     (first.path / "bin/mypy").touch()
-    assert made().failed == (), "what is there now needs no question"
+    assert made().failed == (misread,), "what is there now needs no question"

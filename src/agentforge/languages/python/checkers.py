@@ -12,7 +12,7 @@ from typing import Literal
 
 from agentforge.core.errors import UsageError
 from agentforge.languages.described import read_toml, table
-from agentforge.languages.python.own_commands import own_sources
+from agentforge.languages.python.own_commands import own_sources, without_factor
 from agentforge.languages.python.project import PythonProject, lines, open_project, strings
 from agentforge.languages.python.requirements import (
     REQUIREMENTS_TXT,
@@ -301,7 +301,7 @@ def _requirement_lists(project: PythonProject) -> Iterator[tuple[str, ...]]:
     for parser in (project.tox_ini, project.setup_cfg):
         for section in parser.sections():
             if section.startswith("testenv"):
-                yield lines(parser.get(section, "deps", fallback=""))
+                yield tuple(map(without_factor, lines(parser.get(section, "deps", fallback=""))))
     for path in sorted(filter(REQUIREMENTS_TXT.fullmatch, project.paths)):
         yield lines(project.text(path))
 

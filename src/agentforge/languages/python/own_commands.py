@@ -101,11 +101,11 @@ def _of_ini(parser: ConfigParser) -> dict[str, list[str]]:
     for section in parser.sections():
         if section == "testenv" or section.startswith("testenv:"):
             text = re.sub(r"\\\n\s*", " ", parser.get(section, "commands", fallback=""))
-            found[section.partition(":")[2]] = [_without_factor(line.strip()) for line in text.splitlines()]
+            found[section.partition(":")[2]] = [without_factor(line.strip()) for line in text.splitlines()]
     return {name: lines for name, lines in found.items() if lines}
 
 
-def _without_factor(line: str) -> str:
+def without_factor(line: str) -> str:
     """`py38: pytest` and `- pytest` are `pytest`."""
     return re.sub(r"^(?:[\w!,.{}-]+\s*:\s+)?(?:[-!]\s+)?", "", line)
 
