@@ -96,13 +96,20 @@ def look(sample: Sample, texts: Mapping[str, str], index: CodeIndex) -> Found:
     }
     assert places, f"{sample.path} has none of {sample.symbols}"
     opened = [block for block in packed.blocks if block.name.startswith(f"working_set: {sample.path}")]
-    shown = any(f"\n{start}|" in block.text for block in opened for start, _ in places.values())
+    ranges = [range(*_lines_of(block.name)) for block in opened]
+    shown = any(start in lines for lines in ranges for start, _ in places.values())
     block = next((block.text for block in packed.blocks if block.name == "repository_map"), "")
     _, _, after = block.partition(f"\n{sample.path}\n")
     own = after.split("\n")
     lines = own[: next((at for at, line in enumerate(own) if not line.startswith("  ")), len(own))]
     mapped = any(line.startswith(f"  {start}: ") for line in lines for start, _ in places.values())
     return Found(bool(opened) or bool(after), shown, mapped, packed.total)
+
+
+def _lines_of(block: str) -> tuple[int, int]:
+    """The lines that an open part of a file says in its name; behind the last, the end."""
+    first, _, last = block.rpartition("(lines ")[2].rstrip(")").partition("-")
+    return int(first), int(last) + 1
 
 
 def released(name: str, version: str, cache: Path) -> dict[str, str]:

@@ -124,6 +124,7 @@ WORDING = {
     "4": "04a2a930d23c75e0",
     "5": "1a72366f39ea7ae7",
     "6": "1f9aaf8fd1c5b3ff",
+    "7": "39cd04748baaf512",
 }
 """The words of the prompts, by their version: whoever changes a word raises the version, and adds a row."""
 

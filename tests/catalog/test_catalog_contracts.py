@@ -290,6 +290,22 @@ def test_an_offer_requires_what_must_be_written_and_lists_choices() -> None:
     assert not {"request_id", "original_request"} & set(offered["properties"])
 
 
+def test_what_is_seldom_said_is_offered_only_where_the_document_is_all_and_taken_in_anyway() -> None:
+    contract = CATALOG.contract("specification")
+    alone: Any = offered_schema(contract)
+    beside: Any = offered_schema(contract, alone=False)
+    assert {"interfaces", "constraints"} <= alone["properties"].keys() - beside["properties"].keys()
+    assert alone["required"] == beside["required"]
+    requirement = {"id": "REQ-001", "description": "It holds.", "acceptance_criteria": ["It holds."]}
+    spec = {
+        "title": "T",
+        "description": "D",
+        "requirements": [requirement],
+        "constraints": [{"description": "C"}],
+    }
+    assert problems(contract, spec, final=False) == []
+
+
 def test_words_that_the_engine_could_fill_are_still_asked_for() -> None:
     offered: Any = offered_schema(CATALOG.contract("delivery_report"))
     assert [*offered["properties"]] == ["summary", "changelog_entry", "release_notes"]

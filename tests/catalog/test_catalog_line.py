@@ -303,8 +303,8 @@ def test_a_role_of_several_artifacts_is_told_what_is_judged_here() -> None:
         system_prompt(resolved.role("software_architect"), stages[name], resolved.contracts_of(stages[name]))
         for name in FULL[2:4]
     ]
-    assert "Judged before it counts\nfiles exist." in texts[0]
-    assert "requirements addressed, interfaces defined, constraints documented" in texts[1]
+    assert "Judged before it counts\nfiles to modify exist." in texts[0]
+    assert "each requirement says what it asks for, an interface that is named says" in texts[1]
     assert "blocking ambiguities answered" not in texts[1]
 
 

@@ -100,3 +100,10 @@ def test_conventions_have_a_block_of_their_own_and_what_none_may_ask_for_is_flag
     assert [flag.partition(":")[0] for flag in packed.flagged] == ["override in AGENTS.md"]
     (note,) = [each for each in packed.blocks if each.name == "warning"]
     assert "AGENTS.md" in note.text
+
+
+def test_what_only_announces_the_next_lines_is_no_rule() -> None:
+    text = "# Work\n\n1. Install dependencies for the tests::\n\n    pip install x\n\n2. Tests use pytest fixtures.\n"
+    assert reduced({"CONTRIBUTING.rst": text}, ["tests"])["CONTRIBUTING.rst"].splitlines()[1:] == [
+        "2. Tests use pytest fixtures."
+    ]

@@ -70,3 +70,26 @@ def test_what_is_named_only_to_say_what_for_is_no_place_to_change() -> None:
     facts = tree_facts("hashkey() should keep its names, so that HTTPStore can show them", INDEX)
     assert facts.aside == {"src/store/lru.py"}
     assert not tree_facts("Mend it, so that HTTPStore can show it", INDEX).aside
+
+
+def test_a_folder_that_a_request_names_is_the_one_whose_path_it_says_most_of() -> None:
+    klass = "class Provider:\n    pass\n"
+    index = CodeIndex.of_texts(
+        {
+            "fake/address/hu_HU/__init__.py": klass,
+            "fake/person/hu_HU/__init__.py": klass,
+            "fake/address/de_DE/__init__.py": klass,
+            "tests/address/hu_HU/test_it.py": "def test_it():\n    pass\n",
+        }
+    )
+    said = "The city names of the address provider for hu_HU should be capitalized"
+    assert tree_facts(said, index).named_paths == ("fake/address/hu_HU/__init__.py",)
+    assert tree_facts("Capitalize everything of hu_HU", index).named_paths == ()
+
+
+def test_several_functions_in_front_of_a_sentence_are_names_if_all_of_them_are() -> None:
+    texts = {"calc.py": "def divide(a, b):\n    pass\n\n\ndef multiply(a, b):\n    pass\n"}
+    index = CodeIndex.of_texts(texts)
+    said = tree_facts("divide and multiply return the wrong result for 0", index)
+    assert said.named_symbols == ("calc.py::divide", "calc.py::multiply")
+    assert tree_facts("divide and people should agree", index).named_symbols == ()

@@ -86,3 +86,22 @@ def test_an_index_after_a_change_is_the_index_of_the_changed_tree() -> None:
     after, fresh = before.with_files(step), CodeIndex.of_texts(changed)
     assert after == fresh
     assert list(after.files) == list(fresh.files)
+
+
+def test_overloads_and_copies_are_told_once_and_variables_of_tests_are_not() -> None:
+    overloads = (
+        "@overload\ndef pad(a: int): ...\n@overload\ndef pad(a: str): ...\ndef pad(a):\n    return a\n"
+    )
+    four = "".join(f"def part_{letter}(a):\n    return a\n" for letter in "abcd")
+    texts = {
+        "src/pads.py": overloads,
+        "src/parts.py": four,
+        "built/parts.py": four,
+        "tests/test_pads.py": "KEPT = 1\n\n\ndef test_pad():\n    pass\n",
+    }
+    drawn = repo_map(CodeIndex.of_texts(texts), Focus("pad and part"), 2000)
+    assert drawn.count("def pad(") == 1
+    assert drawn.count("def part_a(") == 1
+    assert "defines just what " in drawn
+    assert "KEPT" not in drawn
+    assert "def test_pad" in drawn

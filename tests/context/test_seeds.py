@@ -25,8 +25,8 @@ def test_a_named_method_comes_with_its_callers_its_callees_its_test_and_the_head
     assert OpenedRange("shop/cart.py", 1, 3) in found.places
     assert OpenedRange("tests/test_cart.py", 4, 5, "test_total") in found.places
     assert not any(place.symbol in ("Cart", "Cart.other", "test_no") for place in found.places)
-    assert "shop/page.py:4 uses Cart.total: def render()" in found.relations
-    assert "Cart.total uses shop/money.py:1: def rounded(value)" in found.relations
+    assert "Using Cart.total, in shop/page.py:\n  4: def render()" in found.relations
+    assert "Used by Cart.total, in shop/money.py:\n  1: def rounded(value)" in found.relations
 
 
 def test_the_nearest_test_comes_with_the_shared_fixtures_that_it_uses() -> None:
@@ -54,10 +54,11 @@ def test_history_names_what_changes_together_and_leaves_out_sweeps_and_what_is_g
         past(4, "cart.py", *sweep),
         past(5, "cart.py", *sweep),
         past(6, "cart.py", "once.py", "gone.py"),
+        past(7, "cart.py", "money.py"),  # the first commit of all
     ]
     there = {"cart.py", "money.py", "once.py", "cart.egg-info/PKG-INFO", *sweep}
     assert told_by_history(commits, ["cart.py"], there).splitlines() == [
-        "Changed together with it, in the last 6 commits: money.py (2 times).",
+        "Changed together with it, in the last 7 commits: money.py (2 times).",
         "2030-01-31 c1: Change 1",
         "2030-01-31 c3: Change 3",
     ]
@@ -88,10 +89,10 @@ def test_a_read_is_shown_where_seeds_have_no_room_and_says_so_where_it_has_none_
     )
     view = StepView("T", "goal", "red", "fence-1", working=items, read={"a.py": text}.get)
     shown = assemble(view, 1500).text
-    assert "\n200|line 200" in shown
-    assert "\n210|line 210" in shown
+    assert "\nline 200 of" in shown
+    assert "\nline 210 of" in shown
     none = assemble(StepView("T", "goal", "red", "fence-1", working=items, read={"a.py": text}.get), 200).text
-    assert "\n200|" in none or "a.py (lines 200-210)" in none
+    assert "\nline 200 of" in none or "a.py (lines 200-210)" in none
 
 
 def _opened(request: str, tree: dict[str, str]) -> list[OpenedRange]:
@@ -165,3 +166,31 @@ def test_a_method_of_something_else_is_not_taken_for_a_function_of_another_file(
     index = CodeIndex.of_texts(tree)
     found = seeds(index, focus_of("", tree_facts("get_key() is wrong", index)), tree.get)
     assert "box/cli.py" not in found.relations
+
+
+def test_what_two_files_have_just_so_is_shown_once_and_both_are_named() -> None:
+    body = "function parsePath(path, sep) {\n  var a = path\n  var b = a\n  var c = b\n  return c.split(sep)\n}\n"
+    tree = {"src/dots.js": body, "index.js": f"'use strict'\n{body}"}
+    found = seeds(
+        CodeIndex.of_texts(tree),
+        focus_of("Mend how a path is split by sep", tree_facts("", CodeIndex.of_texts(tree))),
+        tree.get,
+    )
+    assert len([place for place in found.places if place.symbol == "parsePath"]) == 1
+    assert "stand just so in" in found.relations
+    assert {"src/dots.js", "index.js"} <= set(found.relations.replace(":", " ").split())
+
+
+def test_tests_without_names_that_use_nothing_by_its_name_still_show_how_they_are_written() -> None:
+    many = "".join(f"  it('does {number}', function () {{}})\n" for number in range(60))
+    tree = {
+        "index.js": "function parsePath(path, sep) {\n  return path.split(sep)\n}\n",
+        "test/dots.js": f"var Dots = require('../index')\n{many}  it('splits by a sep', function () {{}})\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    found = seeds(
+        index, focus_of("parsePath should split by any sep", tree_facts("parsePath", index)), tree.get
+    )
+    shown = [place for place in found.places if place.path == "test/dots.js"]
+    assert any(place.start == 1 for place in shown)
+    assert any(place.start <= 62 <= place.end for place in shown)

@@ -66,8 +66,8 @@ def test_a_symbol_is_found_again_after_an_edit_above_it() -> None:
     items = (WorkingSetItem("a.py", "one", 1, 2, 1), WorkingSetItem("a.py", "Two.three", 6, 7, 1))
     parts, left = item_texts(items, {"a.py": AFTER}.get)
     assert [part.text for part in parts] == [
-        "4|def one():\n5|    return 1",
-        "9|    def three(self):\n10|        return 3",
+        "def one():\n    return 1",
+        "    def three(self):\n        return 3",
     ]
     assert left == ()
 
@@ -84,7 +84,7 @@ def test_a_property_and_its_setter_are_shown_together() -> None:
 def test_a_nested_function_is_found_too() -> None:
     code = "x = 1\n\ndef outer():\n    def inner():\n        return 1\n    return inner\n"
     parts, _ = item_texts((WorkingSetItem("a.py", "outer.inner", 1, 2, 1),), {"a.py": code}.get)
-    assert parts[0].text == "4|    def inner():\n5|        return 1"
+    assert parts[0].text == "    def inner():\n        return 1"
 
 
 def test_what_is_gone_from_the_tree_is_named() -> None:
@@ -107,7 +107,7 @@ def test_lines_behind_the_end_of_a_file_that_is_shown_are_not_missed() -> None:
 
 def test_a_renamed_symbol_shows_what_stands_in_its_lines() -> None:
     parts, left = item_texts((WorkingSetItem("a.py", "old_name", 1, 2, 1),), {"a.py": BEFORE}.get)
-    assert parts[0].text == "1|def one():\n2|    return 1"
+    assert parts[0].text == "def one():\n    return 1"
     assert parts[0].item.symbol == ""
     assert left == ()
 

@@ -28,6 +28,7 @@ from agentforge.catalog.roles import Role
 from agentforge.catalog.skeleton import offered_schema
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.change import ChangePart
+from agentforge.context.code_index import is_test
 from agentforge.context.conventions import speaks_for_owner
 from agentforge.context.packing import Packed
 from agentforge.context.verification import verification_status
@@ -207,7 +208,7 @@ def _view(world: World, state: RunView) -> StepView:
         + _from_others(world, state),
         answers=shown_answers(state),
         # Who judges a change is shown the change; what else there is, its tools find.
-        repository_map="" if reviews else world.repository_map(state, lambda: draw_map(world, state)),
+        repository_map="" if reviews else draw_map(world, state, named="requirements" in parts),
         facts=_facts(world, state),
         relations="" if reviews else first_places(world, state).relations,
         history=history(world, state) if state.stage.makes("analysis") else "",
@@ -221,7 +222,7 @@ def _view(world: World, state: RunView) -> StepView:
         read=lambda path: read_tree_file(world, path),
         notes=run.notes,
         tried=run.tried,
-        diff_stat=space_diff(world, state),
+        diff_stat="" if shown and shown.of == 1 else space_diff(world, state),
         verification=verification_status(run.check),
         failures=run.check.failures if run.check else (),
         at_risk=run.check.at_risk if run.check else (),
@@ -244,6 +245,7 @@ WRITTEN_BY_ROLES: tuple[Part, ...] = ("request", "requirements", "tests", "chang
 
 DERIVED: tuple[Part, ...] = ("request", "questions", "options", "decision")
 """Parts that say nothing new where the engine wrote them."""
+SAID_BY_CHANGE = ("files_created", "files_modified", "files_deleted")
 SAID_BY_ROLES = frozenset({"improvements"})
 """Keys that the engine fills with a role's words."""
 
@@ -253,9 +255,23 @@ def _input(world: World, name: str, document: Mapping[str, Json]) -> str:
     if world.catalogue.part(name) in WRITTEN_BY_ROLES:
         offered = offered_schema(world.catalogue.contract(name))["properties"]
         assert isinstance(offered, dict)
-        shown = {*offered, *SAID_BY_ROLES}
-        document = {key: value for key, value in document.items() if key in shown and value not in ("", [])}
-    return strict_yaml.dump(dict(document))
+        shown = (*offered, *sorted(SAID_BY_ROLES - offered.keys()))
+        document = {key: document[key] for key in shown if document.get(key) not in (None, "", [])}
+        if world.catalogue.part(name) == "change":  # the change itself says which files, and how much of each
+            document = {key: value for key, value in document.items() if key not in SAID_BY_CHANGE}
+    schema = world.catalogue.contract(name).document["schema"]
+    return strict_yaml.dump(in_order(dict(document), {"properties": schema})) if document else ""
+
+
+def in_order(value: Json, node: Any) -> Json:  # noqa: ANN401 - a node of a contract, as it was read
+    """A document with its keys as its contract has them: an id before what it is the id of."""
+    if isinstance(value, list):
+        return [in_order(each, node.get("items", {})) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    known = node.get("properties", {})
+    keys = [*(key for key in known if key in value), *(key for key in value if key not in known)]
+    return {key: in_order(value[key], known.get(key, {})) for key in keys}
 
 
 def _from_others(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
@@ -353,7 +369,7 @@ def _facts(world: World, state: RunView) -> str:
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
         asked = any(product.part == "analysis" and not product.derived for product in state.stage.products)
-        lines.append(render(reach, REACH_CHARS if asked else REACH_CHARS // 4))
+        lines.append(render(reach, REACH_CHARS if asked else REACH_CHARS // 4, names=asked))
     return "\n".join(lines)
 
 
@@ -371,7 +387,8 @@ def _reach(world: World, state: RunView) -> Reach | None:
     """Files, symbols, importers and tests, for those who say what the change touches."""
     if not state.stage.makes("analysis"):
         return None
-    paths = list(dict.fromkeys(place.path for place in first_places(world, state).places))
+    places = dict.fromkeys(place.path for place in first_places(world, state).places)
+    paths = [path for path in places if not is_test(path)] or list(places)
     cited = objects(world.parts(state).get("questions", {}), "questions")
     paths += [
         str(evidence.get("file", "")) for question in cited for evidence in objects(question, "evidence")

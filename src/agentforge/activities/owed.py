@@ -34,9 +34,14 @@ class OwedDocuments:
 
     def tools(self) -> tuple[ToolSpec, ...]:
         """One tool for each artifact that a role is asked for."""
+        asked = (*self.must, *self.may)
         return tuple(
-            submit_tool(contract.name, " ".join(contract.description.split()), offered_schema(contract))
-            for contract in (*self.must, *self.may)
+            submit_tool(
+                contract.name,
+                " ".join(contract.description.split()),
+                offered_schema(contract, alone=len(asked) == 1),
+            )
+            for contract in asked
         )
 
     def told(self, handed_in: Collection[str] = ()) -> str:

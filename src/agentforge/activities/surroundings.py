@@ -68,12 +68,18 @@ def _clean(data: bytes) -> str:
     return redact(data.decode("utf-8", "replace"))[0]
 
 
-def draw_map(world: World, state: RunView) -> str:
-    """The map of the base for this request."""
+def draw_map(world: World, state: RunView, *, named: bool = False) -> str:
+    """The map of the base for this request, made once for each size: it stays the same while a stage lasts,
+    so that prompt caches hit. `named`: an earlier stage has said which files it is about.
+    """
     focus = focus_on(world, state)
-    size = NAMED_MAP_TOKENS if focus.symbols or focus.paths else MAP_TOKENS
-    pointed = first_places(world, state).pointed
-    return redact(repo_map(world.code_index(state), focus, size, pointed))[0]
+    size = NAMED_MAP_TOKENS if named or focus.symbols or focus.paths else MAP_TOKENS
+
+    def make() -> str:
+        pointed = first_places(world, state).pointed
+        return redact(repo_map(world.code_index(state), focus, size, pointed))[0]
+
+    return world.once("map", state.base_tree, str(size), make=make)
 
 
 def focus_on(world: World, state: RunView) -> Focus:

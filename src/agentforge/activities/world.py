@@ -143,7 +143,6 @@ class World:
     _code: dict[str, str] | None = field(default=None, init=False)
     _index: CodeIndex | None = field(default=None, init=False)
     _graph: ImportGraph | None = field(default=None, init=False)
-    _maps: dict[str, str] = field(default_factory=dict, init=False)
     _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
 
     def keep(self, document: Document) -> str:
@@ -367,12 +366,6 @@ class World:
     def records(self, state: State) -> dict[str, Document]:
         """The record of each gate that passed, the newest of each."""
         return {gate: self._document(ref) for gate, ref in record_refs(state).items()}
-
-    def repository_map(self, state: State, make: Callable[[], str]) -> str:
-        """The map of the base, computed once: it stays the same for the whole task, so prompt caches hit."""
-        if state.base_tree not in self._maps:
-            self._maps[state.base_tree] = make()
-        return self._maps[state.base_tree]
 
     def once(self, kind: str, *names: str, make: Callable[[], T]) -> T:
         """A value that depends on nothing but `names` (hashes, and names of the task's fixed catalogue), made

@@ -3,8 +3,9 @@
 A property carries its own `required: true`; `min_items`, `max_length` and their like are written with an
 underscore; an object that lists `properties` refuses every other key. `filled: true` marks what the engine
 knows better than a model: it may be missing from a draft. `filled: only` is refused in a draft, because
-nobody but the engine may say it. `no_effect_yet: true` marks a key that may be written and that nothing acts
-on: whoever writes it is warned.
+nobody but the engine may say it. `seldom: true` marks what few have to say: it is taken in everywhere, and
+offered only where the document is all that a stage owes. `no_effect_yet: true` marks a key that may be
+written and that nothing acts on: whoever writes it is warned.
 """
 
 import re
@@ -25,7 +26,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "null": type(None),
 }
 _ANY_KEYS = frozenset(
-    {"type", "any_of", "required", "filled", "description", "enum", "const", "no_effect_yet"}
+    {"type", "any_of", "required", "filled", "description", "enum", "const", "seldom", "no_effect_yet"}
 )
 _KEYS_OF: Mapping[str, frozenset[str]] = {
     "string": frozenset({"pattern", "format", "min_length", "max_length"}),
@@ -38,6 +39,7 @@ _KEYS_OF: Mapping[str, frozenset[str]] = {
 _SWITCHES: Sequence[tuple[str, tuple[bool | str, ...], str]] = (
     ("required", (True, False), "is true or false, written inside the property it is about"),
     ("filled", (True, False, "only"), "is true, false or `only`"),
+    ("seldom", (True, False), "is true or false"),
     ("no_effect_yet", (True, False), "is true or false"),
 )
 _BOUNDS = (("min_length", "max_length"), ("min_items", "max_items"), ("minimum", "maximum"))

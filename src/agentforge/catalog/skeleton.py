@@ -21,10 +21,12 @@ _SCALARS: Mapping[str, str] = {
 }
 
 
-def offered_schema(contract: Contract) -> dict[str, Json]:
-    """JSON Schema of the arguments: every key that a model may write, those that it must as `required`."""
+def offered_schema(contract: Contract, *, alone: bool = True) -> dict[str, Json]:
+    """JSON Schema of the arguments: every key that a model may write, those that it must as `required`.
+    Beside other documents (not `alone`) it is offered without what is seldom said.
+    """
     schema: Any = contract.document["schema"]
-    return _object(schema)
+    return _object(schema, alone=alone)
 
 
 def writes_itself(contract: Contract) -> bool:
@@ -47,26 +49,32 @@ def keys_of(schema: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
         yield from keys_of(node.get("items", node), (*above, name))
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Json]:
-    shown = {name: node for name, node in properties.items() if _is_written(node)}
+def _object(properties: Mapping[str, Any], *, alone: bool) -> dict[str, Json]:
+    shown = {
+        name: node
+        for name, node in properties.items()
+        if _is_written(node) and (alone or not node.get("seldom"))
+    }
     required: list[Json] = [
         name for name, node in shown.items() if node.get("required") and not node.get("filled")
     ]
     found: dict[str, Json] = {
         "type": "object",
-        "properties": {name: _node(node) for name, node in shown.items()},
+        "properties": {name: _node(node, alone=alone) for name, node in shown.items()},
     }
     return {**found, "required": required} if required else found
 
 
-def _node(node: Mapping[str, Any]) -> dict[str, Json]:
+def _node(node: Mapping[str, Any], *, alone: bool) -> dict[str, Json]:
     if "any_of" in node:
-        return _node(node["any_of"][0])  # one form is enough to write; the first one is the plain one
+        return _node(
+            node["any_of"][0], alone=alone
+        )  # one form is enough to write; the first one is the plain one
     found: dict[str, Json] = {"type": node["type"]}
     if "properties" in node:
-        found = _object(node["properties"])
+        found = _object(node["properties"], alone=alone)
     if "items" in node:
-        found["items"] = _node(node["items"])
+        found["items"] = _node(node["items"], alone=alone)
     found |= {name: node[key] for key, name in _SCALARS.items() if key in node}
     return {**found, "description": node["description"]} if node.get("description") else found
 

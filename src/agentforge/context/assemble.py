@@ -5,6 +5,7 @@ what changes with every step comes last. Packed by priority: what a person or a 
 can be opened again goes first.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from agentforge.context.blocks import Opened, kind_of, open_rank
 from agentforge.context.change import BLOCK
 from agentforge.context.hidden import visible
 from agentforge.context.injections import find
-from agentforge.context.packing import Dropped, Packed, Section, Slot, pack
+from agentforge.context.packing import SLOTS, Dropped, Packed, Section, Slot, joined, pack
 from agentforge.context.tokens import measured
 from agentforge.context.working_set import (
     SEEDED,
@@ -139,6 +140,11 @@ class StepView:
 def assemble(view: StepView, cap: int) -> Packed:
     """The context of one step, never above the cap, whatever the view holds."""
     parts, gone = item_texts(view.working, view.read)
+    places = {f"{_WORKING}{label(part.item)}": part.item.path for part in parts}
+    return joined(_assembled(view, parts, gone, cap), places, view.fence, measured)
+
+
+def _assembled(view: StepView, parts: Sequence[ItemText], gone: Collection[Left], cap: int) -> Packed:
     left = [_name(each) for each in view.left[-_LISTED_LEFT:] if each not in gone]
     left = list(dict.fromkeys((*left, *(f"{_name(each)}{_GONE}" for each in gone))))
     sections = _sections(view, parts, _listing(left), cap)
@@ -239,7 +245,7 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
     data = partial(_data, cap=cap)
     return [
         own("system", view.system, "", "system"),
-        _task(_frame(view), (cap - measured(view.owed)) // 2),
+        _task(_frame(view, cap), (cap - measured(view.owed)) // 2),
         own("stage", view.stage_prompt, f"Stage {view.phase}", "available_actions"),
         *(
             replace(data(f"artifact: {name}", text, f"Input {name}"), stance=_HANDED, place=f"the {name}")
@@ -264,12 +270,8 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
         *_working(parts, cap),
         data(_LEFT_OUT, listing, "Not shown: no room (open fewer lines, or one symbol), or no longer there"),
         own("notes", view.notes, "Your notes"),
-        replace(data("tried", _tried(view.tried), "Tried in this stage"), stance=_QUOTES),
-        replace(
-            data("verification_status", view.verification, "Verification"),
-            slot="verification_status",
-            stance=_QUOTES,
-        ),
+        replace(data("tried", _tried(_unsaid(view, view.tried)), "Tried in this stage"), stance=_QUOTES),
+        _verification(data("verification_status", view.verification, "Verification")),
         data("diff_stat", view.diff_stat, "Changed so far"),
         data("failures", _bullets(view.failures), "Failures"),
         data("at_risk", _bullets(view.at_risk), "Tests at risk"),
@@ -303,7 +305,8 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
         ),
         replace(own("owed", view.owed, "Owed", "available_actions"), whole=True),
         replace(
-            data("feedback", _bullets(view.feedback, FEEDBACK_CHARS), "Feedback, act on it"), stance=_QUOTES
+            data("feedback", _bullets(_unsaid(view, view.feedback), FEEDBACK_CHARS), "Feedback, act on it"),
+            stance=_QUOTES,
         ),
     ]
 
@@ -328,6 +331,14 @@ def _data(name: str, text: str, title: str, *, cap: int) -> Section:
     return replace(_own(name, text, title, cap=cap), untrusted=True)
 
 
+def _verification(section: Section) -> Section:
+    """The counts have a place of their own; with broken rules, which are to be acted on, they are shown whole
+    beside the other things of the step.
+    """
+    fits = measured(section.text) <= SLOTS["verification_status"] // 2
+    return replace(section, slot="verification_status" if fits else "current_state", stance=_QUOTES)
+
+
 def _task(frame: str, most: int) -> Section:
     """What was asked for, to its last word: nobody can do what they are not shown. Only where it would take
     more than half of the context is it cut, in the middle.
@@ -336,15 +347,41 @@ def _task(frame: str, most: int) -> Section:
     return replace(_own("task_frame", frame, "Task", "task_frame", cap=most), whole=whole)
 
 
-def _frame(view: StepView) -> str:
+def _frame(view: StepView, cap: int) -> str:
     # The short fixed parts come first and last: a very long goal is cut in its own middle.
     lines = [f"id: {view.task_id}", f"phase: {view.phase}", f"goal: {view.goal.strip()}"]
     if view.proof:
         lines.append(f"proof: {view.proof}")
-    for name, values in (("success criteria", view.success_criteria), ("constraints", view.constraints)):
+    criteria = () if _says_criteria(view, cap) else view.success_criteria
+    for name, values in (("success criteria", criteria), ("constraints", view.constraints)):
         if values:
             lines += [f"{name}:", *(f"- {value.strip()}" for value in values)]
     return "\n".join(lines)
+
+
+def _unsaid(view: StepView, lines: Iterable[str]) -> list[str]:
+    """Without what is said of a document that is shown back with its faults."""
+    refused = tuple(f"{name} is refused:" for name, _ in view.refused)
+    return [
+        line for line in lines if not line.startswith("submit_") or not any(map(line.__contains__, refused))
+    ]
+
+
+def _says_criteria(view: StepView, cap: int) -> bool:
+    """Whether an input that will be shown whole has every criterion word for word: each is said once."""
+    room = kind_of("artifact: ").limit(cap)
+    return any(
+        (room is None or measured(text) < room * 3 // 4)
+        and all(
+            each.strip() in text or canonical_text(each.strip()) in text for each in view.success_criteria
+        )
+        for _, text in view.artifacts
+    )
+
+
+def canonical_text(text: str) -> str:
+    """As a quoted text stands in a document."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _working(parts: Sequence[ItemText], cap: int) -> list[Section]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from agentforge.languages.facts import FileFacts, facts_of
 from agentforge.languages.lexed import stems
 from agentforge.languages.names import module_of
-from agentforge.languages.tests import looks_like_test
+from agentforge.languages.tests import is_run, looks_like_test
 from agentforge.languages.values import Symbol
 
 _ASIDE = frozenset({"example", "examples", "sample", "samples", "demos", "doc", "docs", "benchmarks"})
@@ -119,8 +119,13 @@ def last_part(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def tests_of(index: CodeIndex, names: Iterable[str]) -> list[str]:
-    """The test files that use one of these names, those that use most of them first."""
+def tests_of(index: CodeIndex, names: Iterable[str], worth: Mapping[str, float]) -> list[str]:
+    """The test files that use one of these names: those that use most of them first, then those of most
+    `worth`; what tests only share comes last.
+    """
     wanted = frozenset(names)
     counts = {path: len(wanted & facts.names) for path, facts in index.files.items() if is_test(path)}
-    return sorted((path for path, count in counts.items() if count), key=lambda path: (-counts[path], path))
+    return sorted(
+        (path for path, count in counts.items() if count),
+        key=lambda path: (not is_run(path), -counts[path], -worth.get(path, 0.0), path),
+    )

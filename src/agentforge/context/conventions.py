@@ -144,5 +144,5 @@ def _told(heading: str, block: list[str]) -> Iterator[tuple[str, str]]:
     text = "\n".join(block).strip("\n")
     if len(text) > RULE_CHARS:
         text = "".join(text[:RULE_CHARS].rpartition(". ")[:2]).rstrip()
-    if text:
+    if text and not text.endswith(":"):  # what only announces the next lines says nothing without them
         yield heading, text

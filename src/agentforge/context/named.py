@@ -1,10 +1,12 @@
 """What a request names of the tree: files by their path or module, definitions by their name. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentforge.context.code_index import CodeIndex, is_aside, is_test, last_part, module_name
+from agentforge.context.request_words import WORD
+from agentforge.languages.lexed import stems
 from agentforge.languages.names import BUILTINS
 from agentforge.languages.values import Symbol
 
@@ -21,10 +23,12 @@ _MODULE = re.compile(
     rf"\b(?:module|package)s? `*(?P<after>{_DOTTED})|\b(?P<before>{_DOTTED})`* (?:module|package)\b"
 )
 _SUBJECT = re.compile(
-    r"(?P<name>[a-z_]\w+) (?:should|must|shall|can|cannot|could|does|doesn't|is|isn't|returns|raises|accepts|"
-    r"supports|ignores|fails|crashes|breaks|hangs|loses|drops|gives|takes)\b"
+    r"(?P<names>[a-z_]\w+(?:, [a-z_]\w+)*(?:,? (?:and|or) [a-z_]\w+)?) "
+    r"(?:should|must|shall|can|cannot|could|does|doesn't|do|don't|is|isn't|are|aren't|returns?|raises?|"
+    r"accepts?|supports?|ignores?|fails?|crash(?:es)?|breaks?|hangs?|loses?|drops?|gives?|takes?)\b"
 )
-"""A request that begins with a name: a sentence of words would begin with a capital letter."""
+"""A request that begins with one name or several: a sentence of words would begin with a capital letter."""
+_BETWEEN = re.compile(r",? (?:and|or) |, ")
 _KIND = re.compile(
     r"\b(?:[Tt]he|[Aa]|[Aa]n) `{0,2}(?P<name>[a-z_]\w+)`{0,2} (?:filter|function|method|decorator|validator|"
     r"command|helper|operator|fixture|converter|hook|recipe|lexer|parser|formatter|generator)\b"
@@ -65,7 +69,7 @@ def tree_facts(request: str, index: CodeIndex) -> TreeFacts:
         symbols |= dict.fromkeys(f"{path}::{symbol.name}" for path, symbol in found)
         if not found:
             module = _module(name, index) if plainly else []
-            paths |= set(module or _module_of_new(name, index))
+            paths |= set(module or _module_of_new(name, index) or _part_of_path(name, request, index))
     for match in _MODULE.finditer(request):
         paths |= set(_module(match["after"] or match["before"], index))
     if not paths and all(is_outcome(each.partition("::")[2]) for each in symbols):
@@ -200,8 +204,7 @@ def _said_plainly(request: str, index: CodeIndex) -> list[tuple[str, Symbol]]:
     """
     found: dict[tuple[str, Symbol], None] = {}
     if subject := _SUBJECT.match(request.strip()):
-        name = subject["name"]
-        found |= dict.fromkeys(each for each in _of_code(index.symbols_named(name)) if each[1].name == name)
+        found |= dict.fromkeys(_all_defined(_BETWEEN.split(subject["names"]), index))
     for match in _KIND.finditer(request):
         found |= dict.fromkeys(_called(match["name"], index))
     for match in _CAPITAL.finditer(request):
@@ -212,6 +215,14 @@ def _said_plainly(request: str, index: CodeIndex) -> list[tuple[str, Symbol]]:
         found |= dict.fromkeys(_with_parameter(match["name"], index))
     code = {path for path, _ in found}
     return list(found) if len(code) == 1 else []
+
+
+def _all_defined(names: Sequence[str], index: CodeIndex) -> list[tuple[str, Symbol]]:
+    """The functions and classes of these names, if each is one: a word among them that is none makes all of
+    them words.
+    """
+    every = [[each for each in _of_code(index.symbols_named(name)) if each[1].name == name] for name in names]
+    return [each for found in every for each in found] if all(every) else []
 
 
 def _called(name: str, index: CodeIndex) -> list[tuple[str, Symbol]]:
@@ -258,6 +269,20 @@ def _module(dotted: str, index: CodeIndex) -> list[str]:
         if last_part(dotted) != "" and path.count("/") == min(p.count("/") for p in found)
     ]
     return exact if len(exact) == 1 else []
+
+
+def _part_of_path(name: str, request: str, index: CodeIndex) -> list[str]:
+    """The one file on whose path a word that looks like code is a folder: `hu_HU` of `address/hu_HU/…`. Where
+    many have such a folder, that of which the request says most other parts.
+    """
+    said = frozenset(stem for word in WORD.findall(request) if word != name for stem in stems(word))
+    shared = {
+        path: sum(not said.isdisjoint(stems(part)) for part in path.split("/")[:-1] if part != name)
+        for path in index.files
+        if name in path.split("/")[:-1] and module_name(path)
+    }
+    best = [path for path in shared if shared[path] == max(shared.values())]
+    return best if len(best) == 1 else []
 
 
 def _module_of_new(name: str, index: CodeIndex) -> list[str]:

@@ -11,7 +11,7 @@ whole.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -251,7 +251,8 @@ def _part(text: str, size: int, mode: Shrink) -> str:
     if "\n" in tail[: len(tail) // 2 + 1]:
         tail = tail[tail.index("\n") + 1 :]
     missing = len(text) - len(head) - len(tail)
-    note = f"[… {missing} characters left out …]"
+    lines = text[len(head) : len(text) - len(tail)].count("\n")
+    note = f"[… {f'{lines} lines, ' if lines else ''}{missing} characters left out …]"
     return "\n".join(part for part in (head, note, tail) if part)
 
 
@@ -269,8 +270,39 @@ def _rendered(section: Section, text: str, fence: str) -> str:
     if section.untrusted:
         if not fence:
             raise ValueError(f"{section.name} is untrusted and there is no fence")
-        body = f"<<<{fence} {section.stance}\n{body}\n{fence}>>>"
+        body = f"<<<{fence} {section.stance}\n{body}{_closing(fence)}"
     return f"## {section.title}\n{body}" if section.title else body
+
+
+def joined(packed: Packed, places: Mapping[str, str], fence: str, count: Count) -> Packed:
+    """The same context; blocks in a row that are parts of one file (`places`: by name) share one heading and
+    one fence, and say the file once.
+    """
+    found: list[PackedBlock] = []
+    open_path, heading = None, ""
+    for block in packed.blocks:
+        path = places.get(block.name)
+        head, _, rest = block.text.partition(f"<<<{fence}")
+        opening, _, inner = rest.partition("\n")
+        own = f"{head}{opening}"
+        if path is not None and path == open_path and own == heading:
+            said, _, lines = inner.partition("\n")
+            shown = visible(uncoloured(" ".join(path.split())))
+            found[-1] = _measured(found[-1], found[-1].text.removesuffix(_closing(fence)), count)
+            found.append(_measured(block, f"@@ {said.removeprefix(shown).strip()}\n{lines}", count))
+        else:
+            found.append(block)
+        open_path, heading = path, own
+    return replace(packed, blocks=tuple(found), total=sum(block.tokens for block in found))
+
+
+@lru_cache(maxsize=256)
+def _measured(block: PackedBlock, text: str, count: Count) -> PackedBlock:
+    return block._replace(text=text, tokens=count(text + JOINER))
+
+
+def _closing(fence: str) -> str:
+    return f"\n{fence}>>>"
 
 
 def defuse(text: str, fence: str) -> str:

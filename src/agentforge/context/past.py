@@ -21,7 +21,9 @@ _SUBJECT = 100
 def told_by_history(commits: Sequence[PastCommit], paths: Sequence[str], there: Collection[str]) -> str:
     """A few lines about these files; none where history says nothing. `there` are the files of the tree."""
     own = set(paths)
-    about = [each for each in commits if own & set(each.paths)]
+    # The first commit of all put everything there: it says nothing of any file.
+    later = commits[:-1] if len(commits) < LOOKED_AT else commits
+    about = [each for each in later if own & set(each.paths)]
     counts: Counter[str] = Counter()
     for each in about:
         if len(each.paths) <= MOST_FILES:

@@ -16,6 +16,7 @@ from agentforge.context.request_words import WORD, wanted
 from agentforge.languages.generated import is_in_made_folder
 from agentforge.languages.lexed import stems
 from agentforge.languages.names import BUILTINS
+from agentforge.languages.table import is_declaration
 from agentforge.languages.values import Symbol
 
 _STAY = 0.4
@@ -103,7 +104,8 @@ def _starts(index: CodeIndex, focus: Focus, rarity: Mapping[str, float]) -> dict
                 score += 2 * weight
         if score:
             long = 1 + 0.3 * math.log1p(len(facts.terms) / 200)
-            kind = _TEST if is_test(path) or is_aside(path) else 1.0 if facts.symbols else _DATA
+            beside = is_test(path) or is_aside(path) or is_declaration(path)
+            kind = _TEST if beside else 1.0 if facts.symbols else _DATA
             found[path] = score**1.5 / long * kind
     best = sorted(found, key=lambda path: (-found[path], path))[:_STARTS]
     weights = {path: found[path] for path in best}

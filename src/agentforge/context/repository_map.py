@@ -6,7 +6,7 @@ there is always more on it, never something else.
 
 from collections.abc import Iterator, Sequence
 
-from agentforge.context.code_index import CodeIndex
+from agentforge.context.code_index import CodeIndex, is_test
 from agentforge.context.ranking import Focus, Ranking, rank, symbol_worth
 from agentforge.context.tokens import count_tokens, with_margin
 from agentforge.languages.values import Symbol
@@ -16,6 +16,8 @@ _ROUNDS: tuple[tuple[int, int], ...] = ((3, 8), (8, 6), (24, 3), (80, 0))
 """How many of the best files are shown with at least how many definitions, round by round."""
 _NAME = 40
 _FOLDERS = 6
+_TWINS = 4
+"""Files of fewer definitions are alike by chance."""
 
 
 def repo_map(index: CodeIndex, focus: Focus, budget: int, pointed: Sequence[str] = ()) -> str:
@@ -59,17 +61,30 @@ def _additions(
             given[path].add(line)
             yield path, line
     ordered: dict[str, list[tuple[int, str]]] = {}
+    drawn: dict[tuple[str, ...], str] = {}
     for files, most in (*_ROUNDS, (len(order), 0), (24, 40)):
         for path in order[:files]:
             if path not in given:
                 given[path] = set()
                 yield path, None
             if path not in ordered and most:
-                ordered[path] = _lines(path, index.files[path].symbols, ranking, focus)
+                ordered[path] = _told_once(
+                    path, _lines(path, index.files[path].symbols, ranking, focus), drawn
+                )
             for line in ordered.get(path, ()):
                 if len(given[path]) < most and line not in given[path]:
                     given[path].add(line)
                     yield path, line
+
+
+def _told_once(
+    path: str, lines: list[tuple[int, str]], drawn: dict[tuple[str, ...], str]
+) -> list[tuple[int, str]]:
+    """The definitions of a file; of one that defines just what another does, as what is built from it does,
+    that alone.
+    """
+    same = drawn.setdefault(tuple(line.partition(": ")[2] for _, line in lines), path)
+    return lines if same == path or len(lines) < _TWINS else [(0, f"  defines just what {same} does")]
 
 
 def _lines(path: str, symbols: Sequence[Symbol], ranking: Ranking, focus: Focus) -> list[tuple[int, str]]:
@@ -86,7 +101,11 @@ def _lines(path: str, symbols: Sequence[Symbol], ranking: Ranking, focus: Focus)
             each.start,
         ),
     )
-    return [_placed(symbol) for symbol in best]
+    # Of what is declared several times, as overloads are, the last one does the work.
+    last = {each.name: each for each in symbols}
+    told = [each for each in best if last[each.name] is each]
+    # What a test file keeps in variables tells nobody where to look.
+    return [_placed(each) for each in told if each.kind != "variable" or not is_test(path)]
 
 
 def _placed(symbol: Symbol) -> tuple[int, str]:

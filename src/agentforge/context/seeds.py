@@ -6,7 +6,7 @@ will be edited and the tests nearest to it. Callers and callees come as signatur
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -55,6 +55,8 @@ _DECLARED = re.compile(r"\s+(?P<name>\w+)\s*[:=]")
 _FIXTURES = 2
 _FIXTURE = 40
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_COPIED = 3
+"""Fewer lines that two files share are chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
         *(around(path, text(path), focus.request) for path in focus.paths if not has_facts(path)),
     ]
     edited = list(dict.fromkeys(path for path, _ in sure or chosen if not is_test(path)))
-    groups += [[_head(path, index, IMPORTS)] for path in edited[:_HEADS]]
+    groups += [[head] for path in edited[:_HEADS] if (head := _head(path, index, IMPORTS)).end > 2]
     groups += [_tests(index, ranking, sure[:_TESTED] or chosen[:1], text)]
     groups += [
         shown.of(path, symbol, _GUESSED_LINES, _FEWER)
@@ -107,9 +109,40 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
     ]
     if sure:
         groups += [[each] for each in _helpers(shown, [place for group in groups for place in group])]
+    groups, copies = _once(groups, text)
     places = _within(groups)
     pointed = tuple(f"{path}::{symbol.name}" for path, symbol in guessed)
-    return Seeds(tuple(places), _relations(index, sure or chosen[:2], text, tuple(places)), pointed)
+    relations = _relations(index, sure or chosen[:2], text, tuple(places))
+    told = [relations, *(said for place, said in copies.items() if place in places)]
+    return Seeds(tuple(places), "\n".join(filter(None, told)), pointed)
+
+
+def _once(
+    groups: Iterable[Iterable[OpenedRange]], text: Text
+) -> tuple[list[list[OpenedRange]], dict[OpenedRange, str]]:
+    """The groups without lines that another file has just so, as what is built from it does; and of what is
+    kept, where else it stands.
+    """
+    first: dict[str, OpenedRange] = {}
+    kept: list[list[OpenedRange]] = []
+    copies: dict[OpenedRange, str] = {}
+    for group in groups:
+        own: list[OpenedRange] = []
+        for place in group:
+            lines = "\n".join((text(place.path) or "").splitlines()[place.start - 1 : place.end]).strip()
+            known = first.setdefault(lines, place)
+            if known.path == place.path or lines.count("\n") < _COPIED:
+                own.append(place)
+                continue
+            where = f"{place.path} lines {place.start}-{place.end}"
+            said = copies.get(known)
+            copies[known] = (
+                f"{said}, {where}"
+                if said
+                else f"{known.path} lines {known.start}-{known.end} stand just so in {where}"
+            )
+        kept.append(own)
+    return kept, copies
 
 
 def _within(groups: Iterable[Iterable[OpenedRange]]) -> dict[OpenedRange, None]:
@@ -276,7 +309,7 @@ def _tests(
             for each in symbols
             if not last_part(each.name).startswith("_")
         ]
-        using = [hit for hit in hits if hit[0]] or [hit for hit in hits if hit[1]]
+        using = [hit for hit in hits if hit[0]] or [hit for hit in hits if hit[1]] or hits
         hits = sorted(
             using, key=lambda hit: ("test" not in hit[2].name.lower(), -hit[1], -hit[0], hit[2].start)
         )
@@ -285,8 +318,9 @@ def _tests(
             found += _fixtures(index, path, best, source or "")
         if hits:
             found.append(_head(path, index))
-        elif used:
-            found += _unnamed(path, source or "", used, ranking)
+        elif source:
+            near = densest(source.splitlines(), ranking.rarity, _UNNAMED) + 1 + _UNNAMED // 2
+            found += _unnamed(path, source, used or [near], ranking)
     return found
 
 
@@ -332,7 +366,7 @@ def _test_files(index: CodeIndex, ranking: Ranking, names: Sequence[str], paths:
     """The test files to look into: those that use one of these names, else the one called after the file, or
     that the request's words point at: tests may speak a language of the project's own.
     """
-    if using := tests_of(index, names):
+    if using := tests_of(index, names, ranking.files):
         return using[:_TESTS]
     stem_of = frozenset(stems(paths[0].rpartition("/")[2].partition(".")[0])) if paths else frozenset()
     tests = [path for path in ranking.best() if is_test(path) and index.files[path].symbols]
@@ -343,16 +377,32 @@ def _test_files(index: CodeIndex, ranking: Ranking, names: Sequence[str], paths:
 def _relations(
     index: CodeIndex, chosen: Sequence[tuple[str, Symbol]], text: Text, places: Sequence[OpenedRange]
 ) -> str:
-    """Who calls what will change, and what that calls, by signature; nothing that is open anyway."""
+    """Who calls what will change, and what that calls, by signature, each once and below its file; nothing
+    that is open anyway.
+    """
     open_here = {(place.path, line) for place in places for line in range(place.start, place.end + 1)}
-    lines: list[str] = []
+    callers: dict[Place, list[str]] = {}
+    callees: dict[Place, list[str]] = {}
     for path, symbol in chosen[:2]:
-        lines += _callers(index, path, symbol, text)
-        lines += _callees(index, path, symbol, text, open_here)
-    return "\n".join(dict.fromkeys(lines[: 2 * _SIGNATURES]))
+        for each in _callers(index, path, symbol, text):
+            if (each[0], each[1].start) not in open_here:
+                callers.setdefault(each, []).append(symbol.name)
+        for each in _callees(index, path, symbol, text, open_here):
+            callees.setdefault(each, []).append(symbol.name)
+    return "\n".join([*_grouped(callers, "Using {}"), *_grouped(callees, "Used by {}")])
 
 
-def _callers(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[str]:
+def _grouped(found: Mapping[Place, Sequence[str]], title: str) -> Iterator[str]:
+    """Definitions under what they have to do with, and under their file."""
+    groups: dict[tuple[str, str], list[Symbol]] = {}
+    for (path, symbol), about in found.items():
+        groups.setdefault((", ".join(about), path), []).append(symbol)
+    for (about, path), symbols in groups.items():
+        yield f"{title.format(about)}, in {path}:"
+        yield from (f"  {each.start}: {_said(each)}" for each in symbols)
+
+
+def _callers(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[Place]:
     name = last_part(symbol.name)
     if name.startswith("__") and name.endswith("__"):  # nobody calls it by this name, and every class has it
         return []
@@ -362,13 +412,13 @@ def _callers(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[st
         for each in index.files[user].symbols:
             inside = any(each.start < line <= each.end for line in lines)
             if inside and each.kind in ("function", "method") and (user, each.name) != (path, symbol.name):
-                found.append(f"{user}:{each.start} uses {symbol.name}: {_said(each)}")
+                found.append((user, each))
     return found[:_SIGNATURES]
 
 
 def _callees(
     index: CodeIndex, path: str, symbol: Symbol, text: Text, open_here: AbstractSet[tuple[str, int]]
-) -> list[str]:
+) -> list[Place]:
     """What a definition uses. A method of something else cannot be told by its name alone: `x.items()`; so a
     function of another file is not named where some class has a method of its name.
     """
@@ -387,9 +437,9 @@ def _callees(
         if not near and not any(each[1].kind == "method" for each in known):
             near = plain
         if len(near) == 1 and near[0][1] != symbol and (near[0][0], near[0][1].start) not in open_here:
-            found.append(f"{symbol.name} uses {near[0][0]}:{near[0][1].start}: {_said(near[0][1])}")
+            found.append(near[0])
     if symbol.kind == "class":
-        found = [line for line in found if f" {path}:" in line]
+        found = [each for each in found if each[0] == path]
     return found[:_SIGNATURES]
 
 

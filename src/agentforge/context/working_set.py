@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from agentforge.languages.symbols import find_symbol, outline
 from agentforge.tools.base import OpenedRange
-from agentforge.tools.look.source import lines_of, numbered
+from agentforge.tools.look.source import lines_of, plain
 
 _PLACE = attrgetter("path", "start", "end", "symbol")
 
@@ -48,7 +48,7 @@ class Left(NamedTuple):
 
 
 class ItemText(NamedTuple):
-    """An item where it is now, with its text as numbered lines."""
+    """An item where it is now, with its text as the file has it: what is copied into an edit fits."""
 
     item: WorkingSetItem
     text: str
@@ -108,7 +108,7 @@ def item_texts(items: Iterable[WorkingSetItem], read: Read) -> tuple[tuple[ItemT
         places = _places(text, path, {item.symbol for item in group if item.symbol})
         shown = []
         for item in _merged_group([_moved(item, places) for item in group]):
-            end, lines = _numbered(text, item.start, item.end)
+            end, lines = _lines(text, item.start, item.end)
             if lines:
                 shown.append(ItemText(item if end == item.end else replace(item, end=end), lines))
         found += shown
@@ -152,13 +152,11 @@ def _judged(item: WorkingSetItem, pinned: Collection[str]) -> WorkingSetItem:
 
 
 @lru_cache(maxsize=4 * MAX_ITEMS)  # most of what is open is the same at the next step
-def _numbered(text: str, start: int, end: int) -> tuple[int, str]:
-    """The last line that is there, and the numbered lines up to it; no lines if the text ends before
-    `start`.
-    """
+def _lines(text: str, start: int, end: int) -> tuple[int, str]:
+    """The last line that is there, and the lines up to it; no lines if the text ends before `start`."""
     lines = lines_of(text)
     last = min(end, len(lines))
-    return last, numbered(lines[start - 1 : last], start)
+    return last, plain(lines[start - 1 : last])
 
 
 def _places(text: str, path: str, names: set[str]) -> dict[str, tuple[int, int]]:

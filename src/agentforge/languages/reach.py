@@ -97,12 +97,14 @@ def _facts(
     )
 
 
-def render(reach: Reach, limit: int) -> str:
-    """Lines for a reader, at most `limit` characters in all; files that do not fit are counted."""
+def render(reach: Reach, limit: int, *, names: bool = True) -> str:
+    """Lines for a reader, at most `limit` characters in all; files that do not fit are counted. Without
+    `names` for one who is shown elsewhere what they define.
+    """
     lines: list[str] = []
     room = limit
     for at, file in enumerate(reach.files):
-        block = "\n".join(_lines(file))
+        block = "\n".join(_lines(file, names=names))
         note = f"and {len(reach.files) - at} more files"
         is_last = at + 1 == len(reach.files)
         if len(block) + 1 + (0 if is_last else len(note) + 1) > room:
@@ -112,15 +114,15 @@ def render(reach: Reach, limit: int) -> str:
     return "\n".join(lines)
 
 
-def _lines(file: FileReach) -> Iterator[str]:
-    yield f"{file.path}: {_listed(file.symbols, _NAMES_SHOWN) or 'defines nothing'}"
-    for label, names in (
+def _lines(file: FileReach, *, names: bool) -> Iterator[str]:
+    yield f"{file.path}: {_listed(file.symbols, _NAMES_SHOWN) or 'defines nothing'}" if names else file.path
+    for label, files in (
         ("imports", (*file.imports, *file.outside)),
         ("imported by", file.importers),
         ("tests that reach it", file.tests),
     ):
-        if names:
-            yield f"  {label}: {_listed(names, _FILES_SHOWN)}"
+        if files:
+            yield f"  {label}: {_listed(files, _FILES_SHOWN)}"
     if not file.tests and is_code(file.path):
         yield "  tests that reach it: none"
 

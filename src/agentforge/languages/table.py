@@ -64,6 +64,11 @@ def is_code(path: str) -> bool:
     return path.endswith(CODE) and not path.endswith(_DECLARATIONS)
 
 
+def is_declaration(path: str) -> bool:
+    """Whether a file only says what others define, as stubs do."""
+    return path.endswith(_DECLARATIONS)
+
+
 def is_other_code(path: str) -> bool:
     """Whether a file is code in a language that only its project knows."""
     language = language_of(path)

@@ -236,7 +236,6 @@ _PATH: dict[str, Json] = {
     "type": "string",
     "minLength": 1,
     "maxLength": 1000,
-    "description": "relative to the repository's root",
 }
 
 WRITING: tuple[Tool, ...] = (

@@ -32,7 +32,6 @@ _SYMBOL_CANDIDATES = 8
 _PATH: dict[str, Json] = {
     "type": "string",
     "minLength": 1,
-    "description": "relative to the repository's root",
 }
 _LINE: dict[str, Json] = {"type": "integer", "minimum": 1}
 

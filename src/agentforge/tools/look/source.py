@@ -48,6 +48,11 @@ def lines_of(text: str) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
+def plain(lines: Sequence[str]) -> str:
+    """Lines as they are; very long ones are cut."""
+    return "\n".join(map(_short, lines))
+
+
 def numbered(lines: Sequence[str], first: int) -> str:
     """Lines with their numbers, as `12|text`; very long ones are cut."""
     return "\n".join(f"{number}|{_short(line)}" for number, line in enumerate(lines, first))
