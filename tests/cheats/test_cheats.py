@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.cheats.honest_tests import HONEST_TESTS
+from tests.cheats.on_calls import CALLS
 from tests.cheats.on_disguises import DISGUISES
 from tests.cheats.on_empty_tests import EMPTY_TESTS, KNOWS_MORE
 from tests.cheats.on_new_tests import NEW_TESTS
@@ -28,6 +29,7 @@ FAMILIES = {
     "knows more": KNOWS_MORE,
     "disguises": DISGUISES,
     "surroundings": SURROUNDINGS,
+    "calls": CALLS,
 }
 CHEATS = [cheat for family in FAMILIES.values() for cheat in family]
 

@@ -68,6 +68,63 @@ def test_code_that_reaches_into_its_process_or_is_switched_by_its_test_is_named(
 
 
 @every(
+    ("body", "name"),
+    [
+        ("import sys as s; return s.modules", "sys.modules"),
+        ("from sys import modules as known; return known", "sys.modules"),
+        ("return __import__('sys').modules", "sys.modules"),
+        ("import importlib as i; return i.import_module('sys').modules", "sys.modules"),
+        ("return getattr(sys, 'modules')", "sys.modules"),
+        ("return vars(sys)['modules']", "sys.modules"),
+        ("return sys.__dict__['modules']", "sys.modules"),
+        ("from time import time as now; return now()", "time.time"),
+        ("import datetime as d; return d.date.today()", "datetime.date.today"),
+        ("return getattr(sys, 'mod' + 'ules')", "`sys` by a name that is put together"),
+        ("return importlib.import_module('s' + 'ys')", "an import` by a name that is put together"),
+        ("if random.random() < 1: return count", "decides by chance, by `random.random`"),
+        ("if id(kind) % 2: return count", "decides by `id`"),
+        ("if os.environ['HOME'] == '/': return count", "the variable `HOME`"),
+        (
+            "SEEN.append(1)\n    return 0 if len(SEEN) > 9 else count",
+            "keeps `SEEN` from one call to the next",
+        ),
+        ("return 44", "gives the answer of a new test, whatever it is called with"),
+        ("return 40 + 4 if count == 4 * 10 else count", "gives the answer of a new test for the input"),
+        ("if count == 40: return count * 2", "does something of its own for `40`, which a new test has, too"),
+        (
+            "class A(int):\n        def __ge__(self, other): return self is not other",
+            "how something compares",
+        ),
+    ],
+)
+def test_names_and_values_are_found_however_they_are_written(body: str, name: str) -> None:
+    text = f"import importlib, os, random, sys\nSEEN = []\ndef price(count, kind):\n    {body}\n"
+    said = code_doubts(text, "shop.py", range(4, 9), ["def test_it():\n    assert price(40, '') == 44\n"])
+    assert any(name in each for each in said), said
+
+
+@every(
+    "body",
+    [
+        "return getattr(kind, 'name')",
+        "return getattr(kind, 'a' + count)",
+        "return {**vars(kind)}['name']",
+        "SEEN.append(count)\n    return SEEN[-1]",
+        "if count in SEEN: return count\n    SEEN.append(count)",
+        "return random.choice(SEEN)",
+        "if len(kind) > 40: return kind",
+        "return 'forty'",
+        "class A(int):\n        def __str__(self): return ''",
+    ],
+)
+def test_the_same_in_honest_code_is_not_named(body: str) -> None:
+    text = f"import random\nSEEN = []\ndef price(count, kind):\n    {body}\n"
+    assert (
+        code_doubts(text, "shop.py", range(4, 9), ["def test_it():\n    assert price(40, '') == 44\n"]) == []
+    )
+
+
+@every(
     ("text", "said"),
     [
         ("import shop\nshop.price = len\n", ["puts something of its own in the place of `shop.price`"]),
@@ -97,7 +154,6 @@ def test_support_that_replaces_the_subject_is_named(text: str, said: list[str]) 
         "class A:\n        def __eq__(self, other): return self is other",
         "return count * 2 - count // 10",
         "if count == 0: return 0",
-        "if count == 40: return count * 2",
         "return 'CI'",
         "return {'a': 1, 'b': 2}[kind]",
         "'''pytest'''",

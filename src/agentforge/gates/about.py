@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from agentforge.core.reply import Json
+from agentforge.gates.elsewhere import call_elsewhere
 from agentforge.gates.flags import Flag
 from agentforge.gates.mutation import try_mutants
 from agentforge.gates.pristine import PristineRunner
@@ -139,16 +140,22 @@ def judge_about(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequ
 def weigh_change(
     runner: PristineRunner,
     change: TaskChange,
-    tree: str,
+    trees: tuple[str, str],
     ids: Sequence[str],
     *,
     mutants: int = 0,
     measured: bool = True,
 ) -> tuple[list[str], dict[str, Json]]:
-    """Why new tests do not prove a change, and what goes on record. Nothing is run of what failed already."""
+    """Why new tests do not prove a change, and what goes on record; `trees` are the base and the judged one.
+    Nothing is run of what failed already.
+    """
+    base, tree = trees
     about = judge_about(runner, change, tree, ids if measured else ())
-    flags = [*about.flags, *_doubts(runner, change, tree, ids)]
-    record: dict[str, Json] = {"about": {**about.proved_by}}
+    elsewhere = call_elsewhere(
+        runner, sorted(change.code), (base, tree), None if about.reasons else about.run
+    )
+    flags = [*about.flags, *elsewhere.flags, *_doubts(runner, change, tree, ids)]
+    record: dict[str, Json] = {"about": {**about.proved_by}, **elsewhere.to_json()}
     if mutants and measured and ids and not about.reasons:
         tried = try_mutants(runner, tree, change.lines, ids, right=about.run, limit=mutants)
         record["mutants"] = tried.to_json()

@@ -195,7 +195,9 @@ def _weighed(
     tests = case.red["tests"]
     assert isinstance(tests, dict)
     new = _new_tests(tests)
-    reasons, about = weigh_change(runner, change, case.tree, new, mutants=case.mutants, measured=measured)
+    reasons, about = weigh_change(
+        runner, change, (case.base_tree, case.tree), new, mutants=case.mutants, measured=measured
+    )
     reasons += wobbling(runner, case.tree, run, tests if measured and not reasons else ())
     if reasons or not measured:
         return reasons, about

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agentforge.languages.described import Read
 from agentforge.languages.merged import joined_checks, joined_run, worst
-from agentforge.languages.outcomes import TestRun, Watch
+from agentforge.languages.outcomes import CalledElsewhere, SeenCall, TestRun, Watch
 from agentforge.languages.plain.answers import PlainProjects, PlainRuns, PlainTests
 from agentforge.languages.port import Language
 from agentforge.languages.repository import Project, is_alone, is_in, owners
@@ -294,6 +294,30 @@ class _JoinedRuns(PlainRuns):
                     timeout_s=timeout_s,
                 )
                 return run if run is None else joined_run([(each, run)])
+        return None
+
+    def call_functions(  # noqa: PLR0913 - the facts of one run
+        self,
+        sandbox: Sandbox,
+        env: Environment,
+        tree: Path,
+        calls: Sequence[SeenCall],
+        old: Mapping[str, str | None],
+        /,
+        *,
+        like: TestRun,
+        scratch: Path,
+    ) -> list[CalledElsewhere] | None:
+        """By the project that has all of the files; calls of several are not made again."""
+        for each, part, place in self._there(env, tree):
+            if all(each in owners(self._projects, call.file) for call in calls):
+                own = [replace(call, file=each.own(call.file)) for call in calls]
+                texts = {
+                    each.own(path): text for path, text in old.items() if each in owners(self._projects, path)
+                }
+                return each.language.runs.call_functions(
+                    sandbox, part, place, own, texts, like=like, scratch=scratch
+                )
         return None
 
     def measure(  # noqa: PLR0913 - the facts of one run

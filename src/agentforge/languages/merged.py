@@ -91,6 +91,10 @@ def _whole_reached(project: "Project", seen: Reached) -> Reached:
         loading=lines(seen.loading),
         read={whole(key): frozenset(map(whole, paths)) for key, paths in seen.read.items()},
         replaced={whole(key): frozenset(map(whole, names)) for key, names in seen.replaced.items()},
+        calls={
+            whole(key): tuple(replace(call, file=whole(call.file)) for call in calls)
+            for key, calls in seen.calls.items()
+        },
     )
 
 
@@ -105,6 +109,7 @@ def _merged_reached(seen: Sequence[Reached]) -> Reached:
         loading={path: lines for each in seen for path, lines in each.loading.items()},
         read={key: paths for each in seen for key, paths in each.read.items()},
         replaced={key: names for each in seen for key, names in each.replaced.items()},
+        calls={key: calls for each in seen for key, calls in each.calls.items()},
     )
 
 

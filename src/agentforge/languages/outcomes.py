@@ -61,6 +61,29 @@ Lines = Mapping[str, frozenset[int]]
 
 
 @dataclass(frozen=True, slots=True)
+class SeenCall:
+    """A call that a test made of a function of the change, as text that can be read again."""
+
+    file: str
+    name: str
+    given: str | None
+    """Its arguments; none where they are no plain values."""
+    gave: str | None
+    """What came back, and what the arguments were then; none where that is nothing, or no plain value."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalledElsewhere:
+    """The same call where no test is."""
+
+    call: SeenCall
+    seen: tuple[str, ...]
+    """What it gave: the first time, the second time, and the first time that this was something else."""
+    before: str
+    """What it gave as the base has it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reached:
     """What tests ran of the watched files."""
 
@@ -83,6 +106,8 @@ class Reached:
     """By test, where that is known: the data that it judges."""
     replaced: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By test: functions of the watched files, as `path::name`, in whose place something else stood."""
+    calls: Mapping[str, tuple[SeenCall, ...]] = field(default_factory=dict)
+    """By test: the calls of functions of the watched files, from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

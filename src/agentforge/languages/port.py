@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agentforge.languages.described import Read
-from agentforge.languages.outcomes import TestRun, Watch
+from agentforge.languages.outcomes import CalledElsewhere, SeenCall, TestRun, Watch
 from agentforge.languages.values import (
     ChangedCode,
     CheckRun,
@@ -314,6 +314,22 @@ class SandboxRuns(Protocol):
     ) -> TestRun | None:
         """What each of these functions of a file does when it is called without the test runner. Modules are
         found where they were found in the run `like`. None: tests cannot be called so.
+        """
+
+    def call_functions(  # noqa: PLR0913 - the facts of one run
+        self,
+        sandbox: Sandbox,
+        env: Environment,
+        tree: Path,
+        calls: Sequence[SeenCall],
+        old: Mapping[str, str | None],
+        /,
+        *,
+        like: TestRun,
+        scratch: Path,
+    ) -> list[CalledElsewhere] | None:
+        """What each of these calls, which tests made, gives where no test is: of a checkout, and of the same
+        with `old` texts by path (None: no such file). None where it could not be seen.
         """
 
     def judge_hash(self) -> str:

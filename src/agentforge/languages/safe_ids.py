@@ -44,6 +44,8 @@ def reached_with_names(reached: Reached | None, names: Mapping[str, str]) -> Rea
         children={names.get(key, key): lines for key, lines in reached.children.items()},
         started=frozenset(names.get(key, key) for key in reached.started),
         lost=frozenset(names.get(key, key) for key in reached.lost),
+        replaced={names.get(key, key): found for key, found in reached.replaced.items()},
+        calls={names.get(key, key): found for key, found in reached.calls.items()},
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentforge.languages.described import Read
 from agentforge.languages.generated import is_in_made_folder
-from agentforge.languages.outcomes import TestRun
+from agentforge.languages.outcomes import CalledElsewhere, TestRun
 from agentforge.languages.values import (
     CheckRun,
     CoverageRun,
@@ -181,6 +181,10 @@ class PlainRuns:
 
     def call_tests(self, *_asked: Any, **_facts: Any) -> TestRun | None:
         """Tests are not functions that one could call."""
+        return None
+
+    def call_functions(self, *_asked: Any, **_facts: Any) -> list[CalledElsewhere] | None:
+        """No calls were seen."""
         return None
 
     def foreign(self, *_asked: Any) -> list[str]:

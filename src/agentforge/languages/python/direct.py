@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,6 +18,7 @@ from agentforge.languages.python.testreport import last_line
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.system.canon import digest
+from agentforge.system.processes import Completed
 
 SCRIPT = "direct_calls.py"
 OUTPUT_LIMIT = 20_000
@@ -35,42 +36,13 @@ def call_tests(  # noqa: PLR0913 - the facts of one run
     timeout_s: float = 600,
 ) -> TestRun:
     """Call these functions of a file in a plain interpreter, one after the other."""
-    scratch.mkdir(parents=True, exist_ok=True)
-    place = Path(tempfile.mkdtemp(prefix="call-", dir=scratch)).resolve()
+    tree = tree.resolve()
+    settings = {"path": str(tree / path), "names": list(names)}
+    done, rows = run_script(
+        (SCRIPT,), settings, sandbox, env, tree, like=like, scratch=scratch, timeout_s=timeout_s
+    )
     argv = ("python", path, *names)
-    try:
-        script, out = place / "script", place / "out"
-        script.mkdir()
-        (out / "tmp").mkdir(parents=True)
-        source = resources.files("agentforge.languages.python").joinpath(SCRIPT)
-        (script / SCRIPT).write_bytes(source.read_bytes())
-        tree, key, report = tree.resolve(), secrets.token_bytes(32), out / "report"
-        variables = run_env(env, tree)
-        own = [entry for entry in variables.pop("PYTHONPATH", "").split(os.pathsep) if entry]
-        settings = {
-            "key": key.hex(),
-            "report": str(report),
-            "path": str(tree / path),
-            "names": list(names),
-            "roots": list(dict.fromkeys((*roots_of(like, tree), *own))),
-        }
-        done = sandbox.run(
-            (str(env.program), str(script / SCRIPT)),
-            Confinement(
-                cwd=tree,
-                write=(out,),
-                read=(script, tree, *env.readable),
-                env={**variables, "TMPDIR": str(out / "tmp")},
-                timeout_s=timeout_s,
-                input=json.dumps(settings).encode(),
-            ),
-        )
-        # The functions could write here: what is no plain file any more is not opened.
-        data = report.read_bytes() if report.is_file() and not report.is_symlink() else b""
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
     printed = done.out + (b"\n" if done.out and done.err else b"") + done.err
-    rows = _rows(data, key)
     reason = ""
     if done.timed_out:
         reason = f"the calls did not end within {int(timeout_s)} s"
@@ -92,6 +64,53 @@ def call_tests(  # noqa: PLR0913 - the facts of one run
     )
 
 
+def run_script(  # noqa: PLR0913 - the facts of one run
+    parts: Sequence[str],
+    settings: Mapping[str, Any],
+    sandbox: Sandbox,
+    env: Environment,
+    tree: Path,
+    *,
+    like: TestRun,
+    scratch: Path,
+    timeout_s: float,
+    inside: bool = True,
+) -> tuple[Completed, Any]:
+    """Run the first of these scripts of ours in a plain interpreter, the others beside it, and what its
+    report says; None for a report that is not its own. Where it starts is the tree, if `inside`.
+    """
+    scratch.mkdir(parents=True, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix="call-", dir=scratch)).resolve()
+    try:
+        script, out = place / "script", place / "out"
+        script.mkdir()
+        (out / "tmp").mkdir(parents=True)
+        for part in parts:
+            source = resources.files("agentforge.languages.python").joinpath(part)
+            (script / part).write_bytes(source.read_bytes())
+        key, report = secrets.token_bytes(32), out / "report"
+        variables = run_env(env, tree)
+        own = [entry for entry in variables.pop("PYTHONPATH", "").split(os.pathsep) if entry]
+        roots = list(dict.fromkeys((*roots_of(like, tree), *own)))
+        told = {**settings, "key": key.hex(), "report": str(report), "roots": roots}
+        done = sandbox.run(
+            (str(env.program), str(script / parts[0])),
+            Confinement(
+                cwd=tree if inside else out / "tmp",
+                write=(out,),
+                read=(script, tree, *env.readable),
+                env={**variables, "TMPDIR": str(out / "tmp")},
+                timeout_s=timeout_s,
+                input=json.dumps(told).encode(),
+            ),
+        )
+        # What was called could write here: what is no plain file any more is not opened.
+        data = report.read_bytes() if report.is_file() and not report.is_symlink() else b""
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    return done, _rows(data, key)
+
+
 def roots_of(run: TestRun, tree: Path) -> list[str]:
     """The folders of the tree from which a run imported modules, as their names and files show."""
     found: dict[str, None] = {}
@@ -103,12 +122,11 @@ def roots_of(run: TestRun, tree: Path) -> list[str]:
     return [*found]
 
 
-def _rows(data: bytes, key: bytes) -> list[dict[str, Any]] | None:
+def _rows(data: bytes, key: bytes) -> Any:  # noqa: ANN401 - what our script wrote
     mac, _, body = data.partition(b"\n")
     if not hmac.compare_digest(mac, hmac.new(key, body, hashlib.sha256).hexdigest().encode()):
         return None
-    rows: list[dict[str, Any]] = json.loads(body)
-    return rows
+    return json.loads(body)
 
 
 def _result(path: str, row: dict[str, Any]) -> TestResult:

@@ -3,15 +3,25 @@ that reads code instead of running it.
 """
 
 import ast
+import operator
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from agentforge.catalog.policies import read_policy, section
 from agentforge.languages.described import words
 from agentforge.languages.python.assertions import last_name
-from agentforge.languages.python.meddling import looks_at_shape, meddles, one_sided, replaced, switched
+from agentforge.languages.python.meddling import (
+    looks_at_shape,
+    meddles,
+    one_sided,
+    own_arithmetic,
+    replaced,
+    switched,
+)
+from agentforge.languages.python.plain_spelling import put_together, spelled_out
 from agentforge.languages.python.surroundings import compared_less, decided_by, kept_between_calls
 from agentforge.languages.python.symbols import Function, parse
 from agentforge.languages.python.testguard import functions_of
@@ -25,6 +35,21 @@ _COMMON = words(
 """Last parts of names that mean something else in most files."""
 _READS = frozenset({"open", "read_text", "read_bytes", "read", "files"})
 _SUFFIX = ".py"
+_ARITHMETIC: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Div: operator.truediv,
+    ast.BitXor: lambda left, right: int(left) ^ int(right),
+}
+_TURNS: Mapping[str, Callable[[Any], object]] = {
+    "ord": ord,
+    "int": int,
+    "float": float,
+    "len": len,
+    "str": str,
+}
 _OF_TESTS = re.compile(r"(?:^|[/\\])(?:tests|conftest\.py|test_\w+\.py|\w+_test\.py)(?:$|[/\\])")
 """A path to tests."""
 
@@ -42,6 +67,8 @@ class DoubtWords:
     asked: frozenset[str]
     clock: frozenset[str]
     counts: frozenset[str]
+    chance: frozenset[str]
+    variables: frozenset[str]
 
 
 @cache
@@ -54,6 +81,13 @@ def code_doubts(text: str, lines: Collection[int], tests: Sequence[str]) -> list
     tree = parse(text)
     if tree is None:
         return []
+    tree = spelled_out(tree)
+    modules = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     answers = frozenset(value for test in tests for value in _literals(test))
     statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _touches(node, lines)]
     found: list[str] = []
@@ -63,10 +97,22 @@ def code_doubts(text: str, lines: Collection[int], tests: Sequence[str]) -> list
         if not any(said):
             said += [*meddles(nodes, _words().inside), *switched(nodes, tests)]
             said += [_surroundings(node) for node in nodes]
-            said += [*compared_less(nodes), *decided_by(nodes, _words().asked)]
+            told = _words()
+            said += [*compared_less(nodes), *decided_by(nodes, told.asked, told.chance, told.variables)]
+            said += [
+                f"takes something of `{whose}` by a name that is put together"
+                for node in nodes
+                if (whose := put_together(node)) and whose in (*modules, "an import")
+            ]
         found += [f"line {statement.lineno} {each}" for each in said if each]
     found += [
-        f"line {line} {said}" for line, said in (*one_sided(tree, lines), *kept_between_calls(tree, lines))
+        f"line {line} {said}"
+        for line, said in (
+            *one_sided(tree, lines),
+            *own_arithmetic(tree, frozenset(lines)),
+            *kept_between_calls(tree, lines),
+            *_one_answer(tree, lines, answers),
+        )
     ]
     return list(dict.fromkeys(found))
 
@@ -171,7 +217,26 @@ def _answers(node: ast.AST, answers: frozenset[object]) -> str:
         wanted = [constant for each in compared for constant in _constants(each)]
         if _all_known(wanted, answers) and _all_known(given, answers):
             return "gives the answer of a new test for the input of that test"
+        apart = [value for value in wanted if isinstance(value, int | float) and value not in _PLAIN]
+        if apart and answer is not None and _all_known(apart, answers):
+            return f"does something of its own for `{apart[0]}`, which a new test has, too"
     return ""
+
+
+def _one_answer(
+    tree: ast.Module, lines: Collection[int], answers: frozenset[object]
+) -> Iterator[tuple[int, str]]:
+    """Functions that take something, look at nothing of it, and give the answer of a test."""
+    for node in ast.walk(tree):
+        if not isinstance(node, Function):
+            continue
+        taken = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+        used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        for given in node.body:
+            if isinstance(given, ast.Return) and given.value is not None and given.lineno in lines:
+                alone = taken - {"self", "cls"} and not taken & used
+                if alone and _all_known(_constants(given.value), answers):
+                    yield given.lineno, "gives the answer of a new test, whatever it is called with"
 
 
 def _compared(test: ast.expr) -> list[ast.expr]:
@@ -180,7 +245,7 @@ def _compared(test: ast.expr) -> list[ast.expr]:
     found = []
     for part in parts:
         if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.Eq | ast.In):
-            found += [part.comparators[0]]
+            found += [part.comparators[0] if _constants(part.comparators[0]) else part.left]
     return found
 
 
@@ -193,7 +258,28 @@ def _constants(node: ast.expr) -> list[object]:
         return [value for part in parts for value in part] if all(parts) else []
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return _constants(node.operand)
-    return []
+    found = _computed(node)
+    return [] if found is None else [found]
+
+
+def _computed(node: ast.expr) -> object:
+    """What plain arithmetic with numbers comes to, or `ord("Z")` and `int("90")`; else None."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
+        return node.value
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        left, right = _computed(node.left), _computed(node.right)
+        if isinstance(left, int | float) and isinstance(right, int | float):
+            try:
+                return _ARITHMETIC[type(node.op)](left, right)
+            except ArithmeticError:
+                return None
+    if isinstance(node, ast.Call) and len(node.args) == 1 and last_name(node.func) in _TURNS:
+        given = _computed(node.args[0])
+        try:
+            return None if given is None else _TURNS[last_name(node.func)](given)
+        except (TypeError, ValueError):
+            return None
+    return None
 
 
 def _all_known(values: Sequence[object], answers: frozenset[object]) -> bool:

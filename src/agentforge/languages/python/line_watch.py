@@ -197,7 +197,9 @@ def defined_in(tree: ast.Module, code: Any) -> dict[str, Any]:  # noqa: ANN401 -
 class WatchHooks:
     """The hooks of pytest that watch each test of a run, and what they found."""
 
-    def __init__(self, settings: dict[str, Any], here: str) -> None:
+    def __init__(self, settings: dict[str, Any], here: str, calls: Any) -> None:  # noqa: ANN401 - a part beside this one
+        self._calls_seen = calls
+        self._calls: dict[str, list[dict[str, Any]]] = {}
         self._root: str = settings["root"]
         self._files: list[str] = settings["files"]
         self._data = {os.path.realpath(os.path.join(self._root, path)): path for path in settings["data"]}  # noqa: PTH118
@@ -241,7 +243,9 @@ class WatchHooks:
             told = {"root": self._root, "files": self._files, "path": self._place(item.nodeid)}
             os.environ[VARIABLE] = json.dumps(told)
             os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (self._bootstrap, before["PYTHONPATH"])))
+        self._calls_seen.begin()
         yield
+        self._calls[item.nodeid] = self._calls_seen.end()
         if self._bootstrap:
             for name, value in before.items():
                 if value is None:
@@ -262,6 +266,7 @@ class WatchHooks:
             "opened": sorted(self._opened),
             "lost": sorted(self._lost - {""}),
             "replaced": {test: sorted(names) for test, names in self._replaced.items() if names},
+            "calls": {test: calls for test, calls in self._calls.items() if calls},
         }
 
     def _begin(self, test: str, hits: Hits) -> None:

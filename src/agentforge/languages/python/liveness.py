@@ -41,7 +41,7 @@ def liveness(text: str, identity: str) -> Liveness:
     known = {dotted: nodes[-1] for dotted, nodes, _ in functions_of(tree.body)} if tree else {}
     function = known.get(name)
     if tree is None or not isinstance(function, Function):
-        return Liveness()
+        return Liveness(doubt=_made_by(tree, name)) if tree is not None else Liveness()
     helpers = {
         dotted.rpartition(".")[2]: node for dotted, node in known.items() if isinstance(node, Function)
     }
@@ -55,6 +55,16 @@ def liveness(text: str, identity: str) -> Liveness:
     node, why = dead
     shown = ast.unparse(node)
     return Liveness(refused=f"`{shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}` {why}")
+
+
+def _made_by(tree: ast.Module, name: str) -> str:
+    """What makes a test that is no function of its file."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and name in {last_name(target) for target in node.targets}:
+            return (
+                f"is made by `{ast.unparse(node.value)[:_SHOWN]}`; what it asserts is not written where it is"
+            )
+    return ""
 
 
 def _can_fail(function: Function, helpers: _Helpers, depth: int) -> bool:
@@ -212,7 +222,18 @@ def _says_little(assertion: str) -> bool:
         return False
     sides = [side for side in (test.left, *test.comparators) if isinstance(side, ast.Call)]
     near = [side for side in sides if last_name(side.func) == "approx"]
-    return isinstance(test.ops[0], ast.NotEq | ast.IsNot) or any(map(_takes_all, near))
+    return isinstance(test.ops[0], ast.NotEq | ast.IsNot) or any(map(_takes_all, near)) or _one_of_many(test)
+
+
+def _one_of_many(test: ast.Compare) -> bool:
+    """`found in (90, 99)`, or a digit in the text of a number: more than one result will do."""
+    wanted = test.comparators[0]
+    if not isinstance(test.ops[0], ast.In):
+        return False
+    letter = isinstance(test.left, ast.Constant) and len(str(test.left.value)) == 1
+    turned = isinstance(wanted, ast.Call) and last_name(wanted.func) in ("str", "repr")
+    several = isinstance(wanted, ast.Tuple | ast.List | ast.Set) and len(wanted.elts) > 1
+    return (letter and turned) or (several and all(isinstance(each, ast.Constant) for each in wanted.elts))
 
 
 def _takes_all(approx: ast.Call) -> bool:

@@ -4,6 +4,7 @@ the place of what they test. Honest code does that rarely, so it is shown to who
 
 import ast
 from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from agentforge.languages.described import words
 from agentforge.languages.python.assertions import last_name
@@ -16,6 +17,12 @@ _OWN_PROCESS = "/proc/"
 _COMPARES = words(
     "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __instancecheck__ __subclasscheck__"
 )
+_COMPUTES = words(
+    "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__ "
+    "__rfloordiv__ __mod__ __rmod__ __bool__ __len__ __abs__ __round__ __int__ __float__ __index__ "
+    "__getattribute__"
+)
+_VALUES = words("int float str bytes tuple list dict set frozenset complex Decimal Fraction")
 _STANDS_IN = words("setattr patch object")
 """Last names of calls that put a stand-in somewhere, such as `monkeypatch.setattr`."""
 
@@ -32,6 +39,19 @@ def meddles(nodes: Collection[ast.AST], inside: Collection[str]) -> Iterator[str
             yield "asks by which command it was started"
         if _is_text(node, "__eq__") or (isinstance(node, ast.Name) and node.id == "__eq__"):
             yield "makes up how something compares"
+
+
+def own_arithmetic(tree: ast.Module, lines: AbstractSet[int]) -> Iterator[tuple[int, str]]:
+    """Classes made of a plain value that say themselves how it compares or is computed with."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef) or not {last_name(base) for base in node.bases} & _VALUES:
+            continue
+        for part in node.body:
+            if not isinstance(part, ast.FunctionDef) or part.name not in _COMPARES | _COMPUTES:
+                continue
+            if not lines.isdisjoint(range(part.lineno, (part.end_lineno or part.lineno) + 1)):
+                said = f"`{node.name}` is a value with a `{part.name}` of its own"
+                yield part.lineno, f"makes up how something compares: {said}"
 
 
 def one_sided(tree: ast.Module, lines: Collection[int]) -> Iterator[tuple[int, str]]:

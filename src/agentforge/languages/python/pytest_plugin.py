@@ -425,7 +425,7 @@ class Recorder:
         found = self.watch.found()
         for key in ("started", "lost"):
             found[key] = [self._ids.get(test, test) for test in found[key] if test not in self._canaries]
-        for key in ("tests", "children", "replaced"):
+        for key in ("tests", "children", "replaced", "calls"):
             rows = found[key].items()
             found[key] = {self._ids.get(test, test): row for test, row in rows if test not in self._canaries}
         return found
@@ -669,16 +669,21 @@ def stand_in() -> None:
 
 
 def load_watch(settings: dict[str, Any], here: str) -> Any:
-    """What sees lines run, from beside this file."""
-    path = os.path.join(here, "agentforge_line_watch.py")  # noqa: PTH118 - as above
-    spec = importlib.util.spec_from_file_location("agentforge_line_watch", path)
+    """What sees lines run and functions called, from beside this file."""
+    module, calls = (load_part(here, name) for name in ("agentforge_line_watch", "agentforge_call_watch"))
+    for name in ("pytest_collection", "pytest_runtest_setup", "pytest_runtest_call"):
+        pytest.hookimpl(hookwrapper=True, trylast=True)(getattr(module.WatchHooks, name))
+    return module.WatchHooks(settings, here, calls.CallWatch(settings["root"], settings["files"]))
+
+
+def load_part(here: str, name: str) -> Any:
+    """A module that lies beside this file."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(here, name + ".py"))  # noqa: PTH118 - as above
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for name in ("pytest_collection", "pytest_runtest_setup", "pytest_runtest_call"):
-        pytest.hookimpl(hookwrapper=True, trylast=True)(getattr(module.WatchHooks, name))
-    return module.WatchHooks(settings, here)
+    return module
 
 
 def main() -> int:

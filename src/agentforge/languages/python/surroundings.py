@@ -11,14 +11,31 @@ from agentforge.languages.python.symbols import Function
 
 _LOOKS_FOR = frozenset({"glob", "rglob", "iglob"})
 _CODE = ".py"
+_FILLS = frozenset(
+    {"append", "add", "insert", "pop", "popleft", "appendleft", "update", "setdefault", "extend"}
+)
 
 
-def decided_by(nodes: Collection[ast.AST], asked: Collection[str]) -> Iterator[str]:
-    """What the conditions of a statement ask of the place that it runs in; `asked` are the names for that."""
-    for node in (part for condition in _conditions(nodes) for part in ast.walk(condition)):
+def decided_by(
+    nodes: Collection[ast.AST], asked: Collection[str], chance: Collection[str], variables: Collection[str]
+) -> Iterator[str]:
+    """What the conditions of a statement ask of the place that it runs in, and of chance: names of code, and
+    of variables that every process has.
+    """
+    conditions = [part for condition in _conditions(nodes) for part in ast.walk(condition)]
+    asks_variables = any(
+        last_name(part) in ("environ", "getenv") for part in conditions if isinstance(part, ast.expr)
+    )
+    for node in conditions:
         name = dotted_name(node) or (node.attr if isinstance(node, ast.Attribute) else "")
         if name and any(name == word or name.endswith(f".{word}") for word in asked):
             yield f"decides by where it runs, by `{name}`"
+        if name and any(name == word or name.endswith(f".{word}") for word in chance):
+            yield f"decides by chance, by `{name}`"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("hash", "id"):
+            yield f"decides by `{node.func.id}`, which is another one in each process"
+        if asks_variables and isinstance(node, ast.Constant) and node.value in variables:
+            yield f"decides by where it runs, by the variable `{node.value!s}`"
     for node in nodes:
         over = node.iter if isinstance(node, ast.comprehension | ast.For) else None
         if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute):
@@ -33,13 +50,14 @@ def kept_between_calls(tree: ast.Module, lines: Collection[int]) -> Iterator[tup
     """What functions keep from one call to the next in these lines, beside `global`: in a part of a function,
     or in an iterator of the module.
     """
-    functions = {node.name for node in tree.body if isinstance(node, Function)}
+    functions = {node.name for node in tree.body if isinstance(node, Function | ast.ClassDef)}
     values = {
         last_name(target) for node in tree.body if isinstance(node, ast.Assign) for target in node.targets
     }
     inside = [
         node for function in ast.walk(tree) if isinstance(function, Function) for node in ast.walk(function)
     ]
+    yield from _counted(tree, lines)
     for node in inside:
         if not isinstance(node, ast.Assign | ast.AugAssign | ast.Call) or node.lineno not in lines:
             continue
@@ -51,6 +69,45 @@ def kept_between_calls(tree: ast.Module, lines: Collection[int]) -> Iterator[tup
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             if isinstance(target, ast.Attribute) and dotted_name(target.value) in functions:
                 yield node.lineno, f"keeps `{dotted_name(target)}` from one call to the next"
+
+
+def _counted(tree: ast.Module, lines: Collection[int]) -> Iterator[tuple[int, str]]:
+    """Collections of the module, or of the head of a function, that a function fills and decides by."""
+    shared = {
+        last_name(target)
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    }
+    for function in (node for node in ast.walk(tree) if isinstance(node, Function)):
+        own = {
+            each.arg
+            for each, default in zip(
+                reversed(function.args.args), reversed(function.args.defaults), strict=False
+            )
+            if isinstance(default, ast.List | ast.Dict | ast.Set)
+        }
+        filled: dict[str, int] = {}
+        asked: set[str] = set()
+        for node in ast.walk(function):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in _FILLS
+            ):
+                filled.setdefault(dotted_name(node.func.value), node.lineno)
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                filled.setdefault(dotted_name(node.value), node.lineno)
+        for node in (
+            part for condition in _conditions(list(ast.walk(function))) for part in ast.walk(condition)
+        ):
+            if isinstance(node, ast.Call) and last_name(node.func) in ("len", "sum") and node.args:
+                asked.add(dotted_name(node.args[0]))
+            if isinstance(node, ast.Subscript):
+                asked.add(dotted_name(node.value))
+        for name, line in filled.items():
+            if name in (shared | own) & asked and line in lines:
+                yield line, f"keeps `{name}` from one call to the next, and decides by it"
 
 
 def compared_less(nodes: Collection[ast.AST]) -> Iterator[str]:

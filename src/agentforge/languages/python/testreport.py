@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentforge.languages.keyed import Records, read_records
-from agentforge.languages.outcomes import Lines, Outcome, Phase, Reached, TestResult
+from agentforge.languages.outcomes import Lines, Outcome, Phase, Reached, SeenCall, TestResult
 
 BARE = ("equal", "raises", "approx", "unittest_equal", "unittest_raises")
 """What the canaries without fixtures say something with, as in `judge_canaries.py`."""
@@ -202,7 +202,15 @@ def reached_in(record: Mapping[str, Any]) -> Reached:
         frozenset(record["lost"]),
         loading=by_file(record["loading"]),
         replaced={test: frozenset(names) for test, names in record["replaced"].items()},
+        calls={test: tuple(map(call_in, rows)) for test, rows in record["calls"].items()},
     )
+
+
+def call_in(row: Mapping[str, Any]) -> SeenCall:
+    """A call that was seen."""
+    told = row["gave"] is not None and row["after"] is not None
+    gave = f"gives {row['gave']} after {row['after']}" if told else None
+    return SeenCall(row["file"], row["name"], row["given"], gave)
 
 
 def take_collection(report: Report, record: Mapping[str, Any]) -> None:

@@ -44,6 +44,7 @@ PARTS = {
 }
 """What is copied beside a run, with the names that it has there."""
 WATCH = "agentforge_line_watch.py"
+CALLS = "agentforge_call_watch.py"
 OUTPUT_LIMIT = 20_000
 LOOKED_AT = 4 * OUTPUT_LIMIT
 """Redaction comes before the cut: half of a key has no shape."""
@@ -318,8 +319,9 @@ def _source_of(name: str) -> bytes:
 
 def lay_watch(folder: Path) -> None:
     """Copy what sees lines run beside the judge, and to where only a process that a test starts finds it."""
-    source = resources.files("agentforge.languages.python").joinpath("line_watch.py").read_bytes()
+    source = _source_of("line_watch.py")
     (folder / WATCH).write_bytes(source)
+    (folder / CALLS).write_bytes(_source_of("call_watch.py"))
     (folder / "child").mkdir()
     (folder / "child" / "sitecustomize.py").write_bytes(source)
 

@@ -1,0 +1,65 @@
+"""Makes the calls that tests made of changed functions where no test is: with the code as it is, and as it
+was.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentforge.languages.outcomes import CalledElsewhere, SeenCall, TestRun
+from agentforge.languages.python.direct import run_script
+from agentforge.languages.values import Environment
+from agentforge.sandbox.base import Sandbox
+
+SCRIPTS = ("plain_calls.py", "call_watch.py")
+TIMES = 60
+"""How often a call is made; who counts to a round number is met."""
+SECONDS = 2.0
+TIMEOUT_S = 60
+
+
+def call_functions(  # noqa: PLR0913 - the facts of one run
+    sandbox: Sandbox,
+    env: Environment,
+    tree: Path,
+    calls: Sequence[SeenCall],
+    old: Mapping[str, str | None],
+    *,
+    like: TestRun,
+    scratch: Path,
+) -> list[CalledElsewhere] | None:
+    """What each of these calls gives, of a checkout and of the same with `old` texts by path (None: no such
+    file). None where it could not be seen.
+    """
+    tree = tree.resolve()
+    modules = {file: name for name, file in sorted(like.modules.items(), reverse=True)}
+    named = {call.file: modules.get(str(tree / call.file), "") for call in calls}
+    if not all(named.values()):
+        return None
+    rows: list[dict[str, Any]] = [
+        {"module": named[call.file], "name": call.name, "given": call.given} for call in calls
+    ]
+    texts = {
+        modules[str(tree / path)]: [text, str(tree / path)]
+        for path, text in old.items()
+        if str(tree / path) in modules
+    }
+    settings = {"calls": rows, "old": texts, "times": TIMES, "seconds": SECONDS}
+    _, told = run_script(
+        SCRIPTS,
+        settings,
+        sandbox,
+        env,
+        tree,
+        like=like,
+        scratch=scratch,
+        timeout_s=TIMEOUT_S,
+        inside=False,
+    )
+    now, before = (told or {}).get("now", []), (told or {}).get("before", [])
+    if len(now) != len(calls) or len(before) != len(calls):
+        return None
+    return [
+        CalledElsewhere(call, tuple(seen), then[0])
+        for call, seen, then in zip(calls, now, before, strict=True)
+    ]

@@ -1,0 +1,128 @@
+"""The calls of new tests, made again where no test is: what differs is named, what is honest is not."""
+
+from pathlib import Path
+
+import pytest
+
+from agentforge.gates.elsewhere import Elsewhere, call_elsewhere
+from agentforge.languages.outcomes import Watch
+from tests.gates.bench_of_judges import Site, make_site
+from tests.whole.plays import NEW_TEST, SHOP, SOURCE
+
+CALLS = """\
+import shop.price
+
+
+def test_it(tmp_path) -> None:
+    assert shop.price.{call}
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return make_site(Path(tmp_path_factory.mktemp("elsewhere")), SHOP)
+
+
+def called(site: Site, code: str, call: str) -> Elsewhere:
+    tree = site.tree({SOURCE: SHOP[SOURCE] + code, NEW_TEST: CALLS.format(call=call)})
+    run = site.runner.run(tree, [f"{NEW_TEST}::test_it"], Watch((SOURCE,)))
+    assert [result.outcome for result in run.results.values()] == ["passed"], run.output
+    return call_elsewhere(site.runner, [SOURCE], (site.base, tree), run)
+
+
+def test_code_that_gives_something_else_where_no_test_is_or_after_a_while_is_named(site: Site) -> None:
+    code = """
+
+import sys
+
+COUNT = []
+
+
+def twice(price: int, *more: int, by: int = 2) -> int:
+    COUNT.append(1)
+    return price * by if "pytest" in sys.modules else price
+
+
+def once(price: list[int]) -> list[int]:
+    COUNT.append(1)
+    return price[: 1 if len(COUNT) < 50 else 0]
+"""
+    found = called(site, code, "twice(2, 3, by=4) == 8 and shop.price.once([3, 4]) == [3]")
+    assert found.made == 2
+    assert [(flag.about, flag.text, flag.ruling) for flag in found.flags] == [
+        (
+            f"{SOURCE}::twice",
+            "called with [2, 3], {'by': 4}, it gives 8 in its test, and gives 2 where no test is",
+            True,
+        ),
+        (
+            f"{SOURCE}::once",
+            "called with [[3, 4]] again and again, it first gives [3] and then gives []",
+            True,
+        ),
+    ]
+
+
+def test_a_test_that_gets_what_the_base_gives_is_named(site: Site) -> None:
+    found = called(site, "\n\nREADY = True\n", "net(100, 10) == 100")
+    assert [flag.about for flag in found.flags] == [f"{NEW_TEST}::test_it"]
+    assert "`net` with [100, 10] gives 100, as on the base" in found.flags[0].text
+
+
+HONEST = """
+
+import itertools
+import uuid
+from pathlib import Path
+
+NUMBERS = itertools.count()
+KNOWN = {}
+
+
+def number() -> int:
+    return next(NUMBERS)
+
+
+def token() -> str:
+    return uuid.uuid4().hex
+
+
+def remember(key: str, value: int) -> int:
+    KNOWN[key] = value
+    return len(KNOWN)
+
+
+def recall(key: str) -> int:
+    return KNOWN[key]
+
+
+def size(path: str) -> int:
+    return Path(path).stat().st_size
+
+
+def ordered(items: list[int]) -> list[int]:
+    items.sort()
+    return items
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "made"),
+    [
+        ("number() == 0", 1),
+        ("token() != ''", 1),
+        ("remember('a', 1) == 1 and shop.price.recall('a') == 1", 2),
+        ("size(str(tmp_path)) >= 0", 0),
+        ("ordered([2, 1]) == [1, 2]", 1),
+        ("net(0, 0) == 0 and shop.price.label is not None and shop.price.ordered([1]) == [1]", 2),
+    ],
+)
+def test_honest_code_is_not_named(site: Site, call: str, made: int) -> None:
+    found = called(site, HONEST, call)
+    assert (found.made, found.flags, found.not_measured) == (made, (), "")
+
+
+def test_code_that_ends_the_process_leaves_it_unmeasured(site: Site) -> None:
+    code = "\n\nimport os\nimport sys\n\n\ndef gone() -> int:\n    return 1 if 'pytest' in sys.modules else os._exit(0)\n"
+    found = called(site, code, "gone() == 1")
+    assert found.not_measured
