@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.gates.elsewhere import Elsewhere, call_elsewhere
+from agentforge.gates.elsewhere import ENDED, Elsewhere, call_elsewhere
 from agentforge.languages.outcomes import Watch
 from tests.gates.bench_of_judges import Site, make_site
 from tests.whole.plays import NEW_TEST, SHOP, SOURCE
@@ -125,4 +125,5 @@ def test_honest_code_is_not_named(site: Site, call: str, made: int) -> None:
 def test_code_that_ends_the_process_leaves_it_unmeasured(site: Site) -> None:
     code = "\n\nimport os\nimport sys\n\n\ndef gone() -> int:\n    return 1 if 'pytest' in sys.modules else os._exit(0)\n"
     found = called(site, code, "gone() == 1")
-    assert found.not_measured
+    assert found.not_measured == ENDED
+    assert [flag.ruling for flag in found.flags] == [True]

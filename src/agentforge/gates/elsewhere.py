@@ -22,6 +22,8 @@ from agentforge.languages.symbols import decode
 MOST = 60
 """Calls that are made again, of all tests together."""
 SHOWN = 80
+UNKNOWN = "how the changed files are imported is not known"
+ENDED = "where no test is, the process ended before the calls of the tests did"
 _ARRANGED = re.compile(r"monkeypatch|patch|environ|putenv|chdir|freez|setattr|sys\.argv|importlib\.reload")
 """What a file of tests says that arranges where its subject runs: elsewhere it is not arranged."""
 _SEEN_OTHERWISE = re.compile(
@@ -78,7 +80,12 @@ def call_elsewhere(
         return Elsewhere()
     found = _made_again(runner, changed, trees, asked, run)
     if found is None:
-        return Elsewhere(not_measured="the calls of the tests could not be made where no test is")
+        return Elsewhere(not_measured=UNKNOWN)
+    if not found:
+        return Elsewhere(
+            not_measured=ENDED,
+            flags=(Flag(f"{asked[0].file}::{asked[0].name}", f"not measured: {ENDED}", ruling=True),),
+        )
     files = {identity.partition("::")[0] for identity in run.reached.calls}
     tests = _Tests(run.reached.calls, {path: _text(runner, trees[1], path) or "" for path in files})
     flags = [*_only_in_tests(tests, found), *_as_before(tests, found)]

@@ -11,6 +11,7 @@ from agentforge.gates.documents import objects
 PLAN = (
     "whole suite: the base (kept), it with the new tests, the change, the change with the base's own tests",
     "new tests alone: on the base, on the change, with a failure put at their end, with the change emptied",
+    "their calls of the change, where no test is",
 )
 """What is run for a verdict, for people."""
 
@@ -51,6 +52,7 @@ def runs_of(red: Mapping[str, Json], green: Mapping[str, Json]) -> list[PlannedR
         PlannedRun("new tests on the change", again, none_new),
         _counterproof(green, none_new),
         _emptied(green, none_new),
+        _elsewhere(green, none_new),
         PlannedRun("tests in dispute", len(judged) + len(others) - _counted(judged)[0] - again - with_old),
     ]
 
@@ -68,6 +70,14 @@ def _emptied(green: Mapping[str, Json], none_new: str) -> PlannedRun:
     made, why = row.get("runs"), str(row.get("why", ""))
     count = made if isinstance(made, int) else int(bool(row.get("asked")))
     return PlannedRun("change emptied", count, "" if count else why or none_new or "nothing can be emptied")
+
+
+def _elsewhere(green: Mapping[str, Json], none_new: str) -> PlannedRun:
+    found = green.get("elsewhere")
+    row = found if isinstance(found, dict) else {}
+    made = int(bool(row.get("calls")))
+    none = str(row.get("not_measured", "")) or none_new or "they give or get more than plain values"
+    return PlannedRun("calls where no test is", made, "" if made else none)
 
 
 def _ids(row: Mapping[str, Json]) -> frozenset[str]:

@@ -329,7 +329,8 @@ class SandboxRuns(Protocol):
         scratch: Path,
     ) -> list[CalledElsewhere] | None:
         """What each of these calls, which tests made, gives where no test is: of a checkout, and of the same
-        with `old` texts by path (None: no such file). None where it could not be seen.
+        with `old` texts by path (None: no such file). None where it is not known how they are imported;
+        nothing where the process ended before they did.
         """
 
     def judge_hash(self) -> str:

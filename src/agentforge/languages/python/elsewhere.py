@@ -29,7 +29,7 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
     scratch: Path,
 ) -> list[CalledElsewhere] | None:
     """What each of these calls gives, of a checkout and of the same with `old` texts by path (None: no such
-    file). None where it could not be seen.
+    file). None where it is not known how they are imported; nothing where the process ended before they did.
     """
     tree = tree.resolve()
     modules = {file: name for name, file in sorted(like.modules.items(), reverse=True)}
@@ -58,7 +58,7 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
     )
     now, before = (told or {}).get("now", []), (told or {}).get("before", [])
     if len(now) != len(calls) or len(before) != len(calls):
-        return None
+        return []
     return [
         CalledElsewhere(call, tuple(seen), then[0])
         for call, seen, then in zip(calls, now, before, strict=True)

@@ -85,6 +85,8 @@ def passes(rows: list[dict[str, Any]], times: int, seconds: float) -> list[list[
         if clock() > until:
             break
         for row, seen in zip(rows, found):  # noqa: B905 - Python 3.8
+            if clock() > until:
+                break
             now = call(row)
             if number == 1 or (now != seen[0] and len(seen) < 3):
                 seen.append(now)
