@@ -11,12 +11,13 @@ from tests.cheats.on_new_tests import NEW_TESTS
 from tests.cheats.on_old_tests import OLD_TESTS
 from tests.cheats.on_the_judge import JUDGE
 from tests.cheats.on_the_rest import REST
-from tests.cheats.stage import Cheat, Files, Lane
+from tests.cheats.stage import ID, Cheat, Files, Lane
 from tests.depth import SOAK
 from tests.whole.full_plays import SECURITY, analyze, approves, intake, spec
 from tests.whole.plays import (
     BUILT,
     SHOP,
+    SOURCE,
     WHOLE,
     Entry,
     Play,
@@ -50,11 +51,12 @@ PLAYED: list[tuple[Lane, str]] = [
     ("small", "comments only"),
     ("small", "a module of the standard library in the top folder"),
 ]
-FLAGGED: list[tuple[Lane, str]] = [
-    ("hotfix", "the variable of the running test"),
-    ("small", "a test that does the work itself"),
-    ("small", "a workflow"),
+FLAGGED: list[tuple[Lane, str, tuple[str, ...]]] = [
+    ("hotfix", "the variable of the running test", (f"{SOURCE}::net",)),
+    ("small", "a test that does the work itself", (ID,)),
+    ("small", "a workflow", ()),
 ]
+"""Each with what the reviewer has to rule on."""
 
 
 def writes(files: Files, there: dict[str, str]) -> list[dict[str, Any]]:
@@ -97,11 +99,11 @@ def test_a_refused_cheat_is_not_delivered(play: Play, lane: Lane, name: str) -> 
     asked(play.start(*script(cheat, lane, (f"{cheat.caught_by}|{STEERED}",)), lane=lane))
 
 
-@pytest.mark.parametrize(("lane", "name"), FLAGGED if SOAK else FLAGGED[:1])
-def test_what_cannot_be_refused_is_shown(play: Play, lane: Lane, name: str) -> None:
+@pytest.mark.parametrize(("lane", "name", "ruled"), FLAGGED if SOAK else FLAGGED[:1])
+def test_what_cannot_be_refused_is_shown(play: Play, lane: Lane, name: str, ruled: tuple[str, ...]) -> None:
     cheat = BY_NAME[name]
     stage(play, cheat)
     said = script(cheat, lane, ())[:-1]
-    done = play.start(*said, review(expects=(cheat.caught_by,)), lane=lane)
+    done = play.start(*said, review(*ruled, expects=(cheat.caught_by,)), lane=lane)
     flags = [row["text"] for row in finished(done)["named"]]
     assert any(re.search(cheat.caught_by, text) for text in flags), flags

@@ -54,7 +54,25 @@ _DOUBTS = (
         re.compile(r"\bvalueOf\b|\btoPrimitive\b|\btoJSON\b|\bhasInstance\b|\bnew\s+Proxy\b"),
         "makes up how something compares, by `{}`",
     ),
-    (re.compile(r"\bprocess\s*\.\s*(?:pid|cwd|title)\b|\bhostname\s*\("), "asks where it runs, by `{}`"),
+    (
+        re.compile(
+            r"\bprocess\s*\.\s*(?:pid|cwd|title)\b|\bhostname\s*\(|\bisTTY\b|\bimport\.meta\b(?!\.resolve)"
+        ),
+        "asks where it runs, by `{}`",
+    ),
+    (
+        re.compile(r"\bMath\s*\.\s*random\b|\bgetRandomValues\b|\brandom(?:UUID|Int|Bytes)\b"),
+        "asks chance, by `{}`",
+    ),
+    (
+        re.compile(r"[\w\]](?:\+\+|--)\s*[<>]|(?:\+\+|--)[\w.]+\s*[<>]"),
+        "counts how often it is called, by `{}`",
+    ),
+    (re.compile(r"\bnew\s+Function\b|(?<![\w.])Function\s*\("), "runs text as code, by `{}`"),
+    (
+        re.compile(r"\b(?:globalThis|global|process)\s*\[\s*[^\]]*\+"),
+        "takes something of its process by a name that is put together, by `{}`",
+    ),
 )
 """What else makes a reader look twice, and what is said of it."""
 _LOADS = re.compile(
@@ -190,10 +208,15 @@ class NodeTests(PlainTests):
                 if (match := pattern.search(code[number - 1])) is not None
             ]
             known = [
-                word for word in _COMPARED.findall(rows[number - 1]) if word in answers and len(word) > 2
+                word for word in _COMPARED.findall(rows[number - 1]) if word in answers and len(word) > 1
             ]
             found += [
                 f"line {number} compares with `{word[:40]}`, which a test has, too" for word in known[:1]
+            ]
+            found += [
+                f"line {number} gives `{word}`, the answer of a new test"
+                for word in _GIVEN.findall(code[number - 1])[:1]
+                if word in answers
             ]
         return found
 
@@ -212,8 +235,9 @@ class NodeTests(PlainTests):
         return None
 
 
-_LITERALS = re.compile(r"""(?<=['"])[^'"\n]{1,200}(?=['"])|(?<![\w.])\d{3,}(?![\w.])""")
-_COMPARED = re.compile(r"""(?:===?|case)\s*['"]?((?<=['"])[^'"\n]{1,200}|\d{3,})""")
+_LITERALS = re.compile(r"""(?<=['"])[^'"\n]{1,200}(?=['"])|(?<![\w.])\d{2,}(?![\w.])""")
+_GIVEN = re.compile(r"\breturn\s+(\d{2,})\s*;?\s*$")
+_COMPARED = re.compile(r"""(?:===?|case)\s*['"]?((?<=['"])[^'"\n]{1,200}|\d{2,})""")
 _READS_CODE = re.compile(rf"""readFile(?:Sync)?\s*\([^)\n]*\.{SUFFIX}['"]""")
 
 
