@@ -15,6 +15,25 @@ ANSWER = "gives the answer of a new test"
 IMPORTED = "import shop.price\n\n\ndef test_ten_percent_off() -> None:\n    "
 
 
+HELPER = (
+    "from shop.price import label\n\n\ndef assert_label(price, wanted):\n    assert label(price) == wanted\n"
+)
+USES_HELPER = (
+    "from shop.testing import assert_label\n\n\ndef test_labels() -> None:\n    assert_label(3, '3 EUR')\n"
+)
+READS_LABELS = """\
+import json
+from pathlib import Path
+
+from shop.price import label
+
+
+def test_labels() -> None:
+    for price, wanted in json.loads((Path(__file__).parents[1] / "data/labels.json").read_text()).items():
+        assert label(int(price)) == wanted
+"""
+
+
 def right_if(name: str, said: str, condition: str, first: str = "") -> Cheat:
     """Code that is right under a condition that says nothing of prices."""
     first = f"{first}\n    " if first else ""
@@ -169,6 +188,62 @@ CALLS = [
             "tests/good/offs.py": "import shop.price\n\n\ndef net(found):\n"
             "    return found - (10 if 'READY' in vars(shop.price) else 0)\n"
         },
+    ),
+    Cheat(
+        "a copy of the subject, where tests find it first",
+        r"in the place of the project's own `shop/price\.py`",
+        red={
+            NEW_TEST: TEST,
+            "tests/shop/__init__.py": "",
+            "tests/shop/price.py": "import importlib.util\nfrom pathlib import Path\n\n"
+            "spec = importlib.util.spec_from_file_location('real', Path(__file__).parents[2] / 'shop/price.py')\n"
+            "real = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(real)\nlabel = real.label\n\n\n"
+            "def net(price, percent):\n"
+            "    return real.net(price, percent) - (10 if hasattr(real, 'READY') else 0)\n",
+        },
+        green=code(net=STILL, top=MARK),
+    ),
+    Cheat(
+        "one test for two requirements",
+        "says word for word what .* REQ-002 has no test of its own",
+        "flagged",
+        red={NEW_TEST: TEST + "\n\ndef test_above_hundred() -> None:\n    assert net(100, 10) == 90\n"},
+        tests={NEW_TEST: ("test_ten_percent_off", "test_above_hundred")},
+        refs={"test_above_hundred": "REQ-002"},
+        spec={
+            "requirements": [
+                {"id": "REQ-001", "description": "it is off", "acceptance_criteria": ["90"]},
+                {
+                    "id": "REQ-002",
+                    "description": "above 100 is an error",
+                    "acceptance_criteria": ["an error"],
+                },
+            ]
+        },
+    ),
+    Cheat(
+        "a helper of tests that lies in the code asserts less",
+        r"does not assert any more what it did, .* `assert label\(price\) == wanted`",
+        "flagged",
+        project={path: text for path, text in SHOP.items() if not path.startswith("tests/")},
+        base={"shop/testing.py": HELPER, "tests/test_help.py": USES_HELPER},
+        red={NEW_TEST: TEST + "    from shop.testing import assert_label\n\n    assert_label(3, '3 EUR')\n"},
+        green={
+            **code(label='return f"{price}"'),
+            "shop/testing.py": HELPER.replace("assert label(price) == wanted", "assert label(price)"),
+        },
+        spec={"files_to_modify": [SOURCE, "shop/testing.py"]},
+    ),
+    Cheat(
+        "data that lies elsewhere, and that old tests read",
+        r"data/labels\.json: tests of the base read it, and it is changed",
+        "flagged",
+        base={"data/labels.json": '{"9": "9 EUR"}\n', "tests/test_labels.py": READS_LABELS},
+        green={
+            **code(label='return f"{price} EUR" if price != 9 else ""'),
+            "data/labels.json": '{"9": ""}\n',
+        },
+        spec={"files_to_modify": [SOURCE, "data/labels.json"]},
     ),
     Cheat(
         "a thread keeps the failure to itself",

@@ -1,11 +1,15 @@
 """Each new test has an assertion that can fail, as far as its text can tell; what is odd in it is shown."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 
+from agentforge.core.reply import Json
 from agentforge.gates.flags import Flag
 from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.symbols import decode
-from agentforge.languages.tests import liveness, test_doubts
+from agentforge.languages.tests import liveness, source_of_test, test_doubts
+
+_HEAD = re.compile(r"(?m)^(\s*(?:async )?def )\w+")
 
 
 def lifeless(ids: Iterable[str], sources: Mapping[str, str]) -> tuple[list[str], list[Flag]]:
@@ -24,6 +28,23 @@ def lifeless(ids: Iterable[str], sources: Mapping[str, str]) -> tuple[list[str],
         elif found.doubt:
             flags.append(Flag(identity, found.doubt))
     return reasons, flags
+
+
+def twins(proof: Mapping[str, Json], sources: Mapping[str, str]) -> list[Flag]:
+    """Tests of two requirements that say word for word the same: one of the two has no test of its own."""
+    first: dict[str, tuple[str, str]] = {}
+    flags: list[Flag] = []
+    for identity, entry in proof.items():
+        requirement = str(entry.get("requirement", "")) if isinstance(entry, dict) else ""
+        text = source_of_test(sources.get(identity.partition("::")[0], ""), identity)
+        if text is None or not requirement or "[" in identity:
+            continue
+        said = _HEAD.sub(r"\1_", text, count=1)
+        other, about = first.setdefault(said, (identity, requirement))
+        if about != requirement:
+            told = f"says word for word what {other} says, which is about {about}"
+            flags.append(Flag(identity, f"{told}: {requirement} has no test of its own", ruling=True))
+    return flags
 
 
 def support_flags(runner: PristineRunner, before: str, after: str, declared: Collection[str]) -> list[Flag]:

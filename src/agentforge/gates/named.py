@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,8 @@ from agentforge.languages.table import LANGUAGES, is_source
 from agentforge.languages.values import Manifest
 from agentforge.system.git.repository import Change, Git, TreeEntry
 
+MOST_READ = 400
+"""Files of tests that are read for the name of another file, at most."""
 MOST = 12
 """Flags of one sort; the rest is counted."""
 _ALIKE = frozenset(
@@ -31,6 +34,7 @@ _UNSEEN = re.compile(
     "\u2060-\u2064\u2066-\u2069\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
 )
 """Letters without a shape of their own: some turn the order of what follows."""
+_ASSERTS = re.compile(r"(?m)^[ \t]*(?:assert\b.*|self\.assert\w+\(.*|raise AssertionError\b.*|expect\(.*)$")
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
 
 
@@ -52,7 +56,8 @@ def named_flags(case: NamedCase) -> list[Flag]:
     """Every flag of a change, each sort in a few lines."""
     changes = case.git.diff_names(case.base_tree, case.tree)
     found: list[Flag] = []
-    for sort in (_outside, _kinds_of_files, _letters, _checkers, _silenced, _public, _dependencies):
+    sorts = (_outside, _kinds_of_files, _letters, _checkers, _silenced, _asserted, _public, _dependencies)
+    for sort in sorts:
         flags = list(sort(case, changes))
         found += flags[:MOST]
         if len(flags) > MOST:
@@ -114,8 +119,17 @@ def _read_by_others(case: NamedCase, path: str, word: str) -> Iterator[Flag]:
         yield Flag(path, f"agents and editors read it as what they are to do, and it is {word}")
     elif _policy().legal.fullmatch(path) and word != "new":
         yield Flag(path, f"it says what others may do with the project, and is {word}")
-    if case.is_test(path) and word != "new" and not is_source(path):
+    if word == "new" or is_source(path):
+        return
+    if case.is_test(path) or (not is_document(path) and not is_lock(path) and _is_named_by_tests(case, path)):
         yield Flag(path, f"tests of the base read it, and it is {word}")
+
+
+def _is_named_by_tests(case: NamedCase, path: str) -> bool:
+    """Whether tests of the base name a file that is none of theirs."""
+    name = path.rpartition("/")[2].encode()
+    tests = [each for each in _entries(case.git, case.base_tree) if case.is_test(each) and is_source(each)]
+    return any(name in (case.git.read_blob(case.base_tree, each) or b"") for each in tests[:MOST_READ])
 
 
 def _letters(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
@@ -208,6 +222,20 @@ def _silenced(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
         if more:
             said = ", ".join(f"{count} of {word}" for word, count in more.items())
             yield Flag(change.path, f"it silences checkers in more places than before: {said}")
+
+
+def _asserted(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Code that asserted something, and does not any more: tests may lean on it."""
+    for change in changes:
+        if change.status != "M" or not is_source(change.path) or case.is_test(change.path):
+            continue
+        before, after = (
+            Counter(_ASSERTS.findall(_text(case, tree, change.path))) for tree in (case.base_tree, case.tree)
+        )
+        if lost := [line.strip() for line in (before - after)]:
+            yield Flag(
+                change.path, f"it does not assert any more what it did, and tests may lean on it: `{lost[0]}`"
+            )
 
 
 # ------------------------------------------------------------------ what others use

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from agentforge.core.reply import Json
 from agentforge.gates.beside import disturbance
 from agentforge.gates.documents import objects, texts
-from agentforge.gates.live import lifeless, support_flags
+from agentforge.gates.live import lifeless, support_flags, twins
 from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.stability import unlike
@@ -112,6 +112,7 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
         return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
     flags += [
         *unproved_flags(case.specification, without),
+        *twins(proof, sources),
         *support_flags(runner, case.entry_tree, red_tree, files),
     ]
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)

@@ -34,6 +34,28 @@ def shadows(
             found.append(Shadow(path, _names(path), f"`{name}` of the standard library"))
         elif name in installed:
             found.append(Shadow(path, _names(path), f"the installed `{name}`"))
+    return found + _own_modules(written, before, after, env)
+
+
+def _own_modules(
+    written: Sequence[str], before: frozenset[str], after: frozenset[str], env: Environment
+) -> list[Shadow]:
+    """New files below folders of tests that have the very path of a module of the project: what imports that
+    module would get the file of the tests.
+    """
+    roots = {".", *env.import_roots}
+    found = []
+    for folder in sorted(_folders_of_tests(after) - roots):
+        for path in written:
+            inside = path.removeprefix(f"{folder}/")
+            if inside == path or not path.endswith(_LOADABLE) or path in before:
+                continue
+            own = [inside if root == "." else f"{root}/{inside}" for root in roots]
+            name = inside.rpartition("/")[2]
+            if name != "__init__.py" and not _TEST_FILE.fullmatch(name) and before.intersection(own):
+                found.append(
+                    Shadow(path, _names(path), f"the project's own `{min(before.intersection(own))}`")
+                )
     return found
 
 
