@@ -31,6 +31,7 @@ def test_each_run_is_counted_as_what_it_was_and_what_was_left_out_says_why() -> 
         ],
         "counterproof": {"outcomes": {NEW[0]: "failed"}},
         "emptied": {"asked": [], "runs": 0, "why": "only old functions changed"},
+        "elsewhere": {"calls": 3},
     }
     assert counted(red, green) == {
         "base with new tests": 1,
@@ -40,6 +41,7 @@ def test_each_run_is_counted_as_what_it_was_and_what_was_left_out_says_why() -> 
         "new tests on the change": 1,
         "counterproof": 1,
         "change emptied": "only old functions changed",
+        "calls where no test is": 1,
         "tests in dispute": 2,
     }
 

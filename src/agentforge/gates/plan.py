@@ -76,7 +76,7 @@ def _elsewhere(green: Mapping[str, Json], none_new: str) -> PlannedRun:
     found = green.get("elsewhere")
     row = found if isinstance(found, dict) else {}
     made = int(bool(row.get("calls")))
-    none = str(row.get("not_measured", "")) or none_new or "they give or get more than plain values"
+    none = str(row.get("not_measured", "")) or none_new or "no call with plain values was seen"
     return PlannedRun("calls where no test is", made, "" if made else none)
 
 
