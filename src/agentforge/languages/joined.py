@@ -305,8 +305,8 @@ class _JoinedRuns(PlainRuns):
         old: Mapping[str, str | None],
         /,
         *,
-        like: TestRun,
         scratch: Path,
+        like: TestRun,
     ) -> list[CalledElsewhere] | None:
         """By the project that has all of the files; calls of several are not made again."""
         for each, part, place in self._there(env, tree):

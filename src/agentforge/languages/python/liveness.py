@@ -232,8 +232,9 @@ def _one_of_many(test: ast.Compare) -> bool:
         return False
     letter = isinstance(test.left, ast.Constant) and len(str(test.left.value)) == 1
     turned = isinstance(wanted, ast.Call) and last_name(wanted.func) in ("str", "repr")
-    several = isinstance(wanted, ast.Tuple | ast.List | ast.Set) and len(wanted.elts) > 1
-    return (letter and turned) or (several and all(isinstance(each, ast.Constant) for each in wanted.elts))
+    several = wanted.elts if isinstance(wanted, ast.Tuple | ast.List | ast.Set) else []
+    constants = all(isinstance(each, ast.Constant) for each in several)
+    return (letter and turned) or (len(several) > 1 and constants)
 
 
 def _takes_all(approx: ast.Call) -> bool:
