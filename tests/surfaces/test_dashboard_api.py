@@ -106,6 +106,8 @@ def test_lists_and_tasks_have_the_values_that_status_prints(
     )
     assert visitor.get(f"/api/tasks/{TASK}/steps")["steps"] == printed(capsys, "inspect", TASK)
     assert visitor.get("/api/metrics?by=lane")["all"] == printed(capsys, "metrics", "--by", "lane")["all"]
+    assert visitor.get("/api/metrics?since=2999-01-01")["all"]["tasks"] == 0
+    assert visitor.ask("GET", "/api/metrics?since=2020-13-45").status == 422
     (asked,) = visitor.get(f"/api/tasks/{TASK}/escalations")["escalations"]
     (inbox,) = printed(capsys, "inbox")
     assert timeless({name: asked[name] for name in inbox}) == timeless(inbox)

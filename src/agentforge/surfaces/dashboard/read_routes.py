@@ -1,6 +1,7 @@
 """What can be read: the same documents that the commands print with `--json`."""
 
 from dataclasses import asdict, replace
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -205,13 +206,13 @@ def audit(
 @router.get("/metrics")
 def metrics(
     reader: Known,
-    since: Annotated[str, Query(pattern=r"^(\d{4}-\d{2}-\d{2})?$")] = "",
+    since: Annotated[date | None, Query()] = None,
     by: Annotated[Literal["repo", "lane", "model", "week"] | None, Query()] = None,
 ) -> Response:
     """How well tasks go, as `agentforge metrics --json` prints it, with the words of each figure."""
     from agentforge.app.metrics import FIGURES, measure, metrics_fields
 
-    found = metrics_fields(measure(reader.home, since, by))
+    found = metrics_fields(measure(reader.home, since.isoformat() if since else "", by))
     words = {name: {"words": figure.words, "is_share": figure.is_share} for name, figure in FIGURES.items()}
     return reply({**found, "figures": words})
 
