@@ -134,6 +134,8 @@ def test_a_fork_shares_what_came_before_pays_only_for_its_own_and_is_proved_by_i
         assert done["cost"]["calls"] == calls
         same = told(play, "compare", first["task_id"], done["task_id"])
         assert (same["same_result"], same["parted_at"]) == (True, None)
+        times = [told(play, "status", each["task_id"])["timing"] for each in (first, done)]
+        assert times[1]["started_at"] > times[0]["ended_at"], "what it shares took its time elsewhere"
         assert play.person.run("verify", done["task_id"]).code == 0
         assert sum(call["calls"] for call in told(play, "cost", done["task_id"])["rows"]) == calls
         assert play.person.run("discard", done["task_id"]).code == 0

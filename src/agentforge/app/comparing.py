@@ -105,7 +105,7 @@ def _side(task: OpenTask, audit: Audit) -> Side:
         calls=total.calls,
         tokens=total.tokens,
         micro_usd=None if total.unknown else total.micro_usd,
-        seconds=seconds_between(audit.times.created_at, end),
+        seconds=seconds_between(audit.times.began_at, end),
         questions=len(audit.questions),
         gates=tuple((gate, status, number) for (gate, status), number in verdicts.items()),
         files=_numstat(task, state.base_tree, state.tree) if state.tree else (),

@@ -302,7 +302,7 @@ def _fold(found: TaskMeasure, files: TaskFiles, lines: Sequence[JournalLine]) ->
                     found.defects += 1
                 case _:
                     pass
-    found.started = times.created_at
+    found.started = times.began_at
     found.ended = times.ended_at if found.status in TERMINAL else ""
     _measure_questions(found, files, times)
     found.is_complete = not evidence or _evidence_is(files, evidence)

@@ -53,7 +53,7 @@ def summary_of(state: State, times: Times, progress: Progress, files: dict[str, 
             "overall_progress": overall,
         },
         "timing": {
-            "started_at": times.created_at,
+            "started_at": times.began_at,
             "last_activity": times.updated_at,
             "ended_at": times.ended_at or None,
         },

@@ -10,6 +10,7 @@ from agentforge.core.events import (
     Moved,
     Resolved,
     StageAccepted,
+    TaskForked,
     UserDecision,
 )
 from agentforge.core.machine import TERMINAL
@@ -25,6 +26,8 @@ class Times:
 
     created_at: str = ""
     updated_at: str = ""
+    forked_at: str = ""
+    """When a fork left the task whose steps it shares; empty for every other one."""
     ended_at: str = ""
     """Set while the task is in a terminal state."""
     accepted: tuple[tuple[str, str], ...] = ()
@@ -37,6 +40,11 @@ class Times:
     """Round (`spec/1`) and time at which a version was presented."""
     decided: tuple[tuple[str, str], ...] = ()
     """Round and time of the decision about it."""
+
+    @property
+    def began_at(self) -> str:
+        """When its own work began. What a fork shares was done, and took its time, in another task."""
+        return self.forked_at or self.created_at
 
     def after(self, timestamp: str, events: Iterable[Event]) -> "Times":
         """These times, with what one more line of the journal adds."""
@@ -53,6 +61,8 @@ class Times:
                     times = replace(times, presented=(*times.presented, (f"{stage}/{number}", timestamp)))
                 case UserDecision(stage, number):
                     times = replace(times, decided=(*times.decided, (f"{stage}/{number}", timestamp)))
+                case TaskForked():
+                    times = replace(times, forked_at=timestamp)
                 case Moved(_, status):
                     times = replace(times, ended_at=timestamp if status in TERMINAL else "")
                 case _:

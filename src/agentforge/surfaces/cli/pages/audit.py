@@ -48,9 +48,7 @@ def audit_document(audit: Audit, mark: str) -> Document:
         [
             ReportSection("The request", [Prose(audit.state.request), Table(("", ""), [*_facts(audit)])]),
             ReportSection("What was proved", [_matrix(audit.evidence)], _nothing_proved(audit)),
-            ReportSection(
-                _WHY_FIRST, [Points([*_not_checked(audit)])], "Nothing was left out, and nothing was flagged."
-            ),
+            ReportSection(_WHY_FIRST, [Points([*_not_checked(audit)])], _nothing_left_out(audit)),
             ReportSection("Who decided what", [_stages(audit)]),
             *_debates(audit),
             ReportSection("Questions to people", [_questions(audit)], "Nobody was asked."),
@@ -161,9 +159,9 @@ def _facts(audit: Audit) -> Iterator[tuple[str, Cell]]:
         yield "reworks", state.reworks
     yield "model", state.model
     yield "sandbox", state.sandbox
-    yield "started", times.created_at
+    yield "started", times.began_at
     if times.ended_at:
-        took = age(seconds_between(times.created_at, times.ended_at))
+        took = age(seconds_between(times.began_at, times.ended_at))
         yield "ended", f"{times.ended_at}, after {took}"
     yield "base", Code(state.base_commit)
     if state.delivered is not None and state.delivered.branch:
@@ -197,6 +195,12 @@ def _nothing_proved(audit: Audit) -> str:
     if audit.evidence_fault:
         return f"{audit.evidence_fault}; agentforge verify names the fault."
     return "Nothing is delivered, so nothing is proved."
+
+
+def _nothing_left_out(audit: Audit) -> str:
+    if audit.state.delivered is None:
+        return "Nothing is delivered: whatever is there so far, nobody may rely on it."
+    return "Nothing was left out, and nothing was flagged."
 
 
 def _not_checked(audit: Audit) -> Iterator[Cell]:

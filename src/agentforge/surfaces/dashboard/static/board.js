@@ -74,7 +74,7 @@ export function Board({ onLive }) {
 const countOf = (counts, ...states) => states.reduce((sum, state) => sum + (counts[state] || 0), 0);
 const activeIn = (counts) => countOf(counts, "in_progress", "pending");
 
-const FEW = 20;
+const FEW = 10;
 
 // What runs comes before what was left: of many, a screenful or two at first.
 function Active({ tasks, total, now }) {
