@@ -284,3 +284,30 @@ def test_a_tab_outlives_its_server_and_a_task_outlives_both(person: Person, brow
         page.get_by_role("button", name="Abort", exact=True).click()
         expect(page.get_by_text("Aborted").first).to_be_visible()
     assert json.loads(person.run("status", task, "--json").out)["state"] == "aborted"
+
+
+HIDDEN = """
+let seen = "hidden";
+Object.defineProperty(document, "visibilityState", { get: () => seen });
+window.lookAtIt = () => { seen = "visible"; document.dispatchEvent(new Event("visibilitychange")); };
+"""
+
+
+def test_a_question_in_a_tab_that_nobody_looks_at_is_not_shown_yet(person: Person, browser: Browser) -> None:
+    person.scripted(ask("patch", "First?"))
+    assert person.run("start", REQUEST, "--lane", "hotfix", "--model", f"scripted:{person.script}").code == 3
+    expect.set_options(timeout=SOON)
+    with served(person) as (link, _):
+        page = browser.new_context().new_page()
+        page.set_default_timeout(SOON)
+        page.add_init_script(HIDDEN)
+        page.goto(link)
+        page.goto(f"{page.url.partition('#')[0]}#/task/{person.only_task()}")
+        expect(page.get_by_text("First?").first).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        (asked,) = json.loads(person.run("inbox", "--json").out)
+        assert asked["shown_at"] is None
+        with page.expect_response(re.compile("/shown")):
+            page.evaluate("lookAtIt()")
+    (asked,) = json.loads(person.run("inbox", "--all", "--json").out)
+    assert asked["shown_at"]

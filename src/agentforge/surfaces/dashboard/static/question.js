@@ -13,7 +13,15 @@ export function Questions({ task, summary, now, onDone }) {
     load();
   }, [id]);
   useEffect(() => {
-    for (const each of open) post(taskPath(task, `/escalations/${each.id}/shown`)).catch(() => {});
+    // In a tab that nobody looks at it is not shown yet: the time of a person counts from when they see it.
+    const tell = () => {
+      if (document.visibilityState !== "visible") return;
+      document.removeEventListener("visibilitychange", tell);
+      for (const each of open) post(taskPath(task, `/escalations/${each.id}/shown`)).catch(() => {});
+    };
+    document.addEventListener("visibilitychange", tell);
+    tell();
+    return () => document.removeEventListener("visibilitychange", tell);
   }, [open.map((each) => each.id).join()]);
   if (!summary.waiting) return null;
   if (!data) return error ? html`<${Trouble} error=${error} />` : null;
