@@ -170,7 +170,8 @@ def test_what_makes_no_sense_now_is_refused_in_the_words_of_the_commands(top: Pa
         assert (came.status, words in came.data["error"]["message"]) == (status, True), (path, came)
     ended = visitor.post(f"/api/tasks/{TASK}/abort", reason="enough")
     assert (ended.status, ended.data["status"]) == (200, "cancelled")
-    assert visitor.post(f"/api/tasks/{TASK}/abort").status == 409
+    again = visitor.post(f"/api/tasks/{TASK}/abort")
+    assert (again.status, "nothing to abort" in again.data["error"]["message"]) == (400, True)
 
 
 def test_a_task_is_started_only_where_tasks_may_be_and_only_with_what_can_be_a_request(
