@@ -1,6 +1,7 @@
 """No contract and no stage is known to the code by its name: the engine asks by part, property and gate."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,9 @@ OTHER_WORDS = {*GATE_NAMES, *PARTS, *get_args(Point), *OWN_CONTRACTS}
 """A name that is also a gate's, a part's or a point's says nothing; contracts about our own files are ours."""
 
 NAMES = (CATALOG.names("contracts") | CATALOG.names("stages")) - OTHER_WORDS
+
+QUOTED = re.compile(rf"""["'](?:{"|".join(sorted(NAMES))})["']""")
+"""What a module must have that spells one of them: only such are parsed."""
 
 ALLOWED = {
     "core/pipeline.py": "what contracts and stages were before they said it: tasks on record are read by it",
@@ -45,7 +49,10 @@ def spelled() -> tuple[tuple[str, str], ...]:
 def _spelled() -> Iterator[tuple[str, str]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
-        for node in nodes(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if not QUOTED.search(text):
+            continue
+        for node in nodes(ast.parse(text)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in NAMES:
                 yield f"{name}:{node.lineno}", node.value
 
