@@ -160,7 +160,7 @@ def test_when_its_time_is_up_it_ends_with_all_that_it_started(
     started = time.monotonic()
     result = sh(surroundings, script, mark, seconds=1)
     # The claim is two seconds; a busy machine needs longer to start, and for thousands of processes to end.
-    assert time.monotonic() - started < (30 if bomb else 10)
+    assert time.monotonic() - started < 30
     # A bomb has met the bound on processes by then, where the machine is quick.
     assert (result.ok, result.mistake) in ((False, "timed_out"), (False, "out_of_bounds" if bomb else ""))
     assert "it timed out" in result.text or (bomb and "out of bounds" in result.text)

@@ -53,7 +53,7 @@ def test_more_text_never_counts_less_by_more_than_a_seam(first: str, second: str
 def test_a_text_of_fifty_megabytes_is_estimated_at_once_and_in_proportion() -> None:
     one = count_tokens(PYTHON * 100)
     text = PYTHON * 230_000
-    started = time.perf_counter()
+    started = time.process_time()
     tokens = count_tokens(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert abs(tokens / (one * 2300) - 1) < 0.05

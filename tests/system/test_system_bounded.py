@@ -6,7 +6,6 @@ import os
 import resource
 import subprocess
 import sys
-import time
 import zlib
 from pathlib import Path
 
@@ -117,6 +116,12 @@ CASES = {
 }
 
 
+def computed_s() -> float:
+    """Of all that this process started: how busy the machine is does not count."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 @pytest.mark.slow
 @every("case", CASES)
 def test_a_hostile_file_ends_in_one_sentence_with_little_memory_and_time(case: str, tmp_path: Path) -> None:
@@ -124,7 +129,7 @@ def test_a_hostile_file_ends_in_one_sentence_with_little_memory_and_time(case: s
     path = tmp_path / case.replace(" ", "_")
     make(path)
     script = f"import resource, sys\nfrom pathlib import Path\npath = Path(sys.argv[1])\n{READERS[reader]}"
-    started = time.monotonic()
+    before = computed_s()
     done = subprocess.run(
         [sys.executable, "-c", script, str(path)],
         capture_output=True,
@@ -136,7 +141,7 @@ def test_a_hostile_file_ends_in_one_sentence_with_little_memory_and_time(case: s
     said = done.stdout + done.stderr
     assert sentence in said, said[-2000:]
     assert "MemoryError" not in said
-    assert time.monotonic() - started < SECONDS
+    assert computed_s() - before < SECONDS
 
 
 def test_what_is_ordinary_is_read(tmp_path: Path) -> None:

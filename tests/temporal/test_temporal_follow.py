@@ -322,7 +322,7 @@ def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(
         listed = said("escalations", "list")
         assert "Could not find out whether a host is lost" in listed
         assert "No open questions." in listed
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 30, "a server that is away is not waited for"
 
     async def run(environ: pytest.MonkeyPatch) -> None:
         async with working(mine.config, Light(), mine.place / "other"):
