@@ -47,7 +47,7 @@ class FinalArtifact:
 
     @property
     def numbers(self) -> Version | None:
-        """The same as numbers, where it is that."""
+        """The numbers of a version such as 1.2.0, which can be compared; None for any other text."""
         return read_version(self.version)
 
 

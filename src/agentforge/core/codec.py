@@ -50,7 +50,7 @@ class _Wrong(Exception):
         self.text, self.path = text, ""
 
     def below(self, step: str) -> "_Wrong":
-        """The same, seen from one level up."""
+        """This, with a step more before its path: the field, or the place in a list, that holds the part."""
         self.path = step + self.path
         return self
 

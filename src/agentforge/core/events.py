@@ -128,7 +128,7 @@ class TaskDelivered:
     commit: str
     evidence: str
     kept: tuple[str, ...] = ()
-    """As in `StageAccepted`."""
+    """Branches that are not where this task left them, with their commits: left alone."""
     seal: str = ""
     """The commit above it that carries the statement of what was proved; empty where nothing changed, and in
     journals of before there was one.

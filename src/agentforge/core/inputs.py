@@ -238,7 +238,7 @@ class DeliveryMade:
     commit: str
     evidence: str
     kept: tuple[str, ...] = ()
-    """As in `CommitMade`."""
+    """Branches that are not where this task left them, with their commits: left alone."""
     seal: str = ""
     """The commit that carries the statement; empty if there is no branch."""
 
