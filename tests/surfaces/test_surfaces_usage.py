@@ -194,5 +194,23 @@ def test_a_home_that_cannot_be_used_is_a_usage_error_wherever_it_is_met(
     monkeypatch.setenv("AGENTFORGE_HOME", str(tmp_path / "file"))
     for words in ("status", "start 'Fix x' --model openai:m", "config show", "models list", "clean", "cost"):
         assert "is no directory" in refused(capsys, *shlex.split(words)), words
+    monkeypatch.setenv("AGENTFORGE_HOME", "")
+    monkeypatch.setenv("HOME", "")
+    assert "HOME is empty" in refused(capsys, "config", "path"), "not the root directory"
     monkeypatch.setenv("AGENTFORGE_HOME", "/proc/nowhere")
     assert "Set AGENTFORGE_HOME" in refused(capsys, "keys", "init")
+
+
+def test_an_editor_that_cannot_be_used_is_named_with_what_to_do_instead(
+    here: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert here.top.is_dir()
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    for editor, said in (
+        ("no-such-editor", "The editor no-such-editor did not start: no such file or directory."),
+        ("false", "The editor false failed."),
+        ("", "An editor needs a terminal, and this is none."),
+    ):
+        monkeypatch.setenv("EDITOR", editor)
+        assert said in refused(capsys, "config", "edit"), editor

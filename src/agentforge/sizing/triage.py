@@ -94,8 +94,12 @@ def triage(request: str, facts: TreeFacts) -> Triage:
         complexity,
         action,
         goal_type,
-        (f"the request reads as {goal_type}: {action}", why_size, why_lane, *told),
+        (f"read as {_a_kind(goal_type, action)}", why_size, why_lane, *told),
     )
+
+
+def _a_kind(goal: GoalType, action: Action) -> str:
+    return goal if goal == action else f"{goal} ({action})"
 
 
 def _kind(said: list[str]) -> tuple[GoalType, Action]:
@@ -122,7 +126,7 @@ def _complexity(request: str, said: list[str], facts: TreeFacts) -> tuple[Comple
     broad = sorted(_BROAD.intersection(said))
     points = _points(request)
     counted = (
-        f"{len(said)} word{'s' * (len(said) != 1)}, {places} named place{'s' * (places != 1)}"
+        f"{len(said)} word{'s' * (len(said) != 1)}, {_named(places)}"
         + (f", {points} points" if points else "")
         + (f", “{broad[0]}”" if broad else "")
     )
@@ -133,6 +137,14 @@ def _complexity(request: str, said: list[str], facts: TreeFacts) -> tuple[Comple
     if len(said) > 80 or places > 2 or points > 2 or broad:
         return "moderate", counted
     return "simple", counted
+
+
+def _named(places: int) -> str:
+    return (
+        "no existing file is named"
+        if not places
+        else f"{places} existing file{'s are' if places > 1 else ' is'} named"
+    )
 
 
 def _points(request: str) -> int:
@@ -153,7 +165,7 @@ def _lane(request: str, said: list[str], facts: TreeFacts) -> tuple[Lane, str]:
         return "hotfix", f"hotfix: it asks for no code (“{asked.words}”)"
     places = set(code) or places  # a document that is named beside the code says what to do, not where
     if len(places) != 1:
-        return "small", f"small: {len(places)} existing files are named, a hotfix names one"
+        return "small", f"small because {_named(len(places))}, and a hotfix needs exactly one"
     if points > HOTFIX_POINTS:
         return "small", f"small: {points} points are more than one correction"
     if broad := sorted(_BROAD.intersection(said)):

@@ -11,6 +11,10 @@ from agentforge.system.visible import one_line
 def home_path(environ: Mapping[str, str] = os.environ) -> Path:
     """The user's own directory: `AGENTFORGE_HOME`, or `~/.agentforge`."""
     given = environ.get("AGENTFORGE_HOME")
+    if not given and environ.get("HOME") == "":  # else it would be taken for the root
+        raise UsageError(
+            "HOME is empty, so your own directory cannot be found.", "Set HOME or AGENTFORGE_HOME."
+        )
     # The directory may itself be a link; nothing below it is followed.
     found = (Path(given).expanduser() if given else Path.home() / ".agentforge").resolve()
     if found.exists() and not found.is_dir():

@@ -160,7 +160,8 @@ Examples:
   agentforge status
 
 \b
-Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for you, 4 refused by policy, 130 interrupted.""",
+Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for you,
+            4 refused by policy, 130 interrupted.""",
 )
 click.version_option(__version__, prog_name="agentforge", message="%(prog)s %(version)s")(cli)
 

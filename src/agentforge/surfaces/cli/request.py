@@ -8,6 +8,7 @@ from typing import BinaryIO, TypeVar
 
 import click
 
+from agentforge.surfaces.cli.editing import edited
 from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.printing import say
 
@@ -115,14 +116,8 @@ def _text(source: BinaryIO, name: str) -> str:
 
 
 def _from_editor() -> str:
-    try:
-        written = click.edit(_TEMPLATE, extension=".md", require_save=True)
-    except click.ClickException as error:
-        raise click.UsageError(
-            f"{error.format_message().rstrip('.')}. Set EDITOR to one that works, or put the request in "
-            f"quotes: `agentforge start {shlex.quote('Add a --version flag')}`.",
-            _context(),
-        ) from error
+    otherwise = f"or put the request in quotes: `agentforge start {shlex.quote('Add a --version flag')}`."
+    written = edited(_TEMPLATE, ".md", otherwise)
     text = (written or "").partition(_SCISSORS)[0].strip()
     if not text:
         raise click.UsageError("The request is empty, so nothing was started.", _context())

@@ -57,18 +57,13 @@ def edit() -> int:
     """Open your settings in $EDITOR; they are saved only if they are valid."""
     from agentforge.app.own_config import read_own_config, template, write_own_config
     from agentforge.core.errors import UsageError
+    from agentforge.surfaces.cli.editing import edited
     from agentforge.surfaces.cli.flags import at_terminal
 
     found = read_own_config(check=False)
     text = found.text if found.text is not None else template()
     while True:
-        try:
-            written = click.edit(text, extension=".yaml")
-        except click.ClickException as error:
-            raise UsageError(
-                f"{error.format_message().rstrip('.')}.",
-                f"Set EDITOR to one that works, or edit {found.path} yourself.",
-            ) from error
+        written = edited(text, ".yaml", f"or edit {found.path} yourself.")
         if written is None or written == found.text:
             say(f"{found.path} was not changed.")
             return 0
