@@ -32,8 +32,8 @@ FORBIDDEN = re.compile(
     r"https?://|\b[\w.-]+\.(?:org|com|io|net|internal)\b|/(?:home|root|work|Users|tmp|mnt)/\w|\bspec-decisions\b|\bthe seeds?\b",
     re.IGNORECASE,
 )
-NOT_FOR_PEOPLE = frozenset({"OPENAI_URL"})
-"""A constant of ours that looks like a variable."""
+NOT_FOR_PEOPLE = frozenset({"OPENAI_URL", "AGENTFORGE_LINES"})
+"""A constant of ours that looks like a variable, and what a judge tells the program that it watches."""
 
 
 def name_of(path: Path) -> str:
