@@ -14,6 +14,8 @@ import pytest
 
 from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.sandbox.walls import groups
+from agentforge.sandbox.walls.groups import group_of_run, may_make_groups
 from agentforge.sandbox.walls.limits import GIB, Limits, kernel_version, under_limits
 from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.system.processes import Completed
@@ -283,6 +285,76 @@ def test_a_run_ends_at_what_its_processes_use_together_and_says_so(walls: Sandbo
         if label(walls) != "landlock-alone":  # whose private place is on the disk
             over["among it"] = pool.submit(tried, FILES_IN_MEMORY, Limits(total_memory=100 << 20), "among-it")
     for name, done in over.items():
-        assert done.result().beyond.endswith(name), name
+        # What the kernel stopped is gone, and with it what lay in its private places.
+        ends = (name, "of memory together") if may_make_groups() and name == "among it" else (name,)
+        assert done.result().beyond.endswith(ends), name
         assert not done.result().timed_out
     assert (within.out, within.beyond) == (b"content\n", "")
+
+
+# Over before anybody looks for the first time.
+QUICK = "kept = bytearray(%d << 20)\nfor at in range(0, len(kept), 4096): kept[at] = 1\nprint('had it')"
+THREADS = """
+import threading, time
+waiting = [threading.Thread(target=time.sleep, args=(0.2,)) for _ in range(60)]
+for each in waiting: each.start()
+print("had it")
+"""
+
+
+def test_in_a_control_group_the_kernel_stops_a_run_between_two_looks(walls: Sandbox, room: Path) -> None:
+    if not may_make_groups():
+        pytest.skip("this user may make no control groups here")
+    limits = Limits(total_memory=60 << 20, processes=40)
+    done = py(walls, QUICK % 150, room, limits=limits)
+    assert (done.out, done.beyond) == (b"", "its processes used more than 60 MiB of memory together")
+    assert py(walls, QUICK % 20, room, limits=limits).out == b"had it\n"
+    if label(walls) != "landlock-alone":  # where the limit of the user's own processes comes first
+        assert py(walls, THREADS, room, limits=limits).beyond.endswith("40 processes and threads at one time")
+    left = [
+        path
+        for parent in (groups._parents() or {}).values()
+        for path in parent.glob(f"agentforge-{os.getpid()}-*")
+    ]
+    assert left == []
+
+
+def _as_of_version_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> Path:
+    """What a session of systemd's looks like: a scope in a slice that may be the user's own."""
+    slice_ = tmp_path / "user@7.service" / "app.slice"
+    (slice_ / "shell.scope").mkdir(parents=True)
+    (slice_ / "cgroup.subtree_control").write_text(given)
+    (slice_ / "shell.scope" / "cgroup.subtree_control").write_text("")
+    for place in (slice_, slice_ / "shell.scope"):
+        (place / "cgroup.procs").write_text("")
+    for name, text in (
+        ("mounts", f"30 23 0:26 / {tmp_path} rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"),
+        ("own", "0::/user@7.service/app.slice/shell.scope\n"),
+    ):
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(groups, "_MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(groups, "_OWN", tmp_path / "own")
+    return slice_
+
+
+def test_a_group_is_made_beside_our_own_where_both_controllers_were_handed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parent = _as_of_version_2(tmp_path, monkeypatch, "cpu memory pids\n")
+    assert groups._parents() == {"memory": parent, "pids": parent}
+    (parent / "cgroup.subtree_control").write_text("cpu pids\n")
+    assert not may_make_groups()
+    with group_of_run(Limits()) as (group, doors):
+        assert (group, doors) == (None, ())
+
+
+def test_a_group_that_a_killed_driver_left_is_taken_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parent = _as_of_version_2(tmp_path, monkeypatch, "memory pids\n")
+    for name in ("agentforge-999999999-ab", f"agentforge-{os.getpid()}-ab", "somebody-else"):
+        (parent / name).mkdir()
+    with group_of_run(Limits()):
+        names = {path.name for path in parent.iterdir() if path.is_dir()}
+    assert "agentforge-999999999-ab" not in names
+    assert {f"agentforge-{os.getpid()}-ab", "somebody-else", "shell.scope"} <= names

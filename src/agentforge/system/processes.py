@@ -69,16 +69,18 @@ def run(  # noqa: PLR0913 - every one of them is the caller's business
     tee: Tee | None = None,
     die_with_parent: bool = True,
     watch: Callable[[int], str] | None = None,
+    joins: Sequence[int] = (),
 ) -> Completed:
     """Run a program to its end, in its own session. Afterwards nothing of its process group is left.
 
     `output_limit` bounds stdout and stderr each: head and tail are kept, and a line says how much was cut;
     `tee` sees all of it. `marks` are descriptors that somebody else holds for it. `watch` is asked now and
-    then, and ends it by saying why. A child that dies with its parent costs a full fork; a short one that
+    then, and ends it by saying why. `joins` are open files of control groups that it enters before anything
+    else. A child that dies with its parent costs a full fork; a short one that
     holds the parent's lock may be let finish instead.
     """
     started = time.monotonic()
-    before_exec = _die_with(os.getpid()) if die_with_parent else None
+    before_exec = _die_with(os.getpid(), joins) if die_with_parent else None
     child = _start(argv, cwd=cwd, env=env, pipe_in=bool(input), pass_fds=pass_fds, before_exec=before_exec)
     if marks:
         with _lock:
@@ -175,8 +177,11 @@ _PRCTL = _prctl()
 _PR_SET_PDEATHSIG = 1
 
 
-def _die_with(parent: int) -> Callable[[], None]:
+def _die_with(parent: int, joins: Sequence[int] = ()) -> Callable[[], None]:
     def before_exec() -> None:
+        for group in joins:
+            with contextlib.suppress(OSError):  # it is watched all the same
+                os.write(group, b"0")
         if _PRCTL is not None:
             _PRCTL(_PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:  # the parent died before we asked

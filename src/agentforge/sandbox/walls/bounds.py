@@ -1,5 +1,6 @@
 """What all processes of one run may use together: looked at while it runs, because the limits that the kernel
-keeps are those of each process alone.
+keeps are those of each process alone. Where this user may make a control group, the kernel keeps memory and
+the number of processes by that, too, between two looks.
 
 What is looked at first is cheap and may count too much; what would end a run is measured again, exactly.
 """
@@ -8,15 +9,45 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentforge.sandbox.walls.limits import GIB, Limits
+from agentforge.sandbox.walls.groups import Group, group_of_run
+from agentforge.sandbox.walls.limits import Limits, size_in_words
+from agentforge.system.processes import Completed
 
 _PRIVATE = ("/tmp", "/var/tmp", "/dev/shm", str(Path.home()))  # noqa: S108 - as a run sees them
 _BLOCK = 512
 _PAUSE = 10
 """So many times as long as an exact look took, the next one waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Those of one run, while it runs."""
+
+    watched: Callable[[int], str]
+    group: Group | None
+    doors: tuple[int, ...]
+    """Where its first process joins the group."""
+
+    def look(self, first: int) -> str:
+        """Beyond which bound the run is now, in words; empty while it is within all."""
+        return self.watched(first) or (self.group.beyond() if self.group else "")
+
+    def judged(self, done: Completed) -> Completed:
+        """A run that the kernel stopped at a bound ended there, however it looks from outside."""
+        if done.beyond or done.timed_out or self.group is None:
+            return done
+        return replace(done, beyond=self.group.beyond())
+
+
+@contextmanager
+def kept_within(limits: Limits, write: Sequence[Path]) -> Iterator[Bounds]:
+    """The bounds of a run that begins now, and may write these paths."""
+    with group_of_run(limits) as (group, doors):
+        yield Bounds(watch_of(limits, write), group, doors)
 
 
 def watch_of(limits: Limits, write: Sequence[Path]) -> Callable[[int], str]:
@@ -33,16 +64,14 @@ def watch_of(limits: Limits, write: Sequence[Path]) -> Callable[[int], str]:
         room = limits.total_memory - private
         if sum(map(_rough_memory, pids)) > room < sum(map(_memory, pids)):
             also = ", files in its private places among it" if private > limits.total_memory // 2 else ""
-            return f"its processes used more than {_size(limits.total_memory)} of memory together{also}"
+            return (
+                f"its processes used more than {size_in_words(limits.total_memory)} of memory together{also}"
+            )
         if disk.is_full(pids):
-            return f"it wrote more than {_size(limits.total_disk)} of files"
+            return f"it wrote more than {size_in_words(limits.total_disk)} of files"
         return ""
 
     return look
-
-
-def _size(count: int) -> str:
-    return f"{count / GIB:g} GiB" if count >= GIB else f"{count >> 20} MiB"
 
 
 def _descendants(first: int, most: int) -> list[int]:

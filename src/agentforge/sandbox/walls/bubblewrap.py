@@ -26,7 +26,8 @@ from agentforge.sandbox.base import (
 )
 from agentforge.sandbox.network.gateway import way_out
 from agentforge.sandbox.walls import seccomp
-from agentforge.sandbox.walls.bounds import watch_of
+from agentforge.sandbox.walls.bounds import kept_within
+from agentforge.sandbox.walls.groups import may_make_groups
 from agentforge.sandbox.walls.limits import (
     Limits,
     counts_per_namespace,
@@ -72,6 +73,7 @@ class Bubblewrap:
         cwd = check_inside(confinement)
         with ExitStack() as stack:
             way = stack.enter_context(way_out(confinement, own_network=True))
+            bounds = stack.enter_context(kept_within(confinement.limits, confinement.write))
             fds = {place: _memory_file(stack, text.encode()) for place, text in STAND_INS.items()}
             calls = (_memory_file(stack, seccomp.build()),) if seccomp.is_available() else ()
             ended, alive = _life_line(stack, confinement.pass_fds)
@@ -102,15 +104,18 @@ class Bubblewrap:
                 marks=confinement.pass_fds,
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
-                watch=watch_of(confinement.limits, confinement.write),
+                watch=bounds.look,
+                joins=bounds.doors,
             )
             _await_end(ended, alive)
+            done = bounds.judged(done)
         if done.code in COULD_NOT_START and done.err.startswith(b"bwrap: "):
             raise not_started(argv[0], done.err.decode(errors="replace").strip().removeprefix("bwrap: "))
         return replace(done, argv=tuple(argv))
 
     def guarantee(self) -> dict[str, str]:
         """What the namespaces of the kernel hold."""
+        limited = limits_in_words(counted=_counts(), grouped=may_make_groups())
         return {
             "files": (
                 "only the system's programs and the paths named for the run exist; only the named "
@@ -120,7 +125,7 @@ class Bubblewrap:
                 "none; set-up reaches the places on its list, through a proxy of ours; the "
                 "machine's own loopback is out of reach"
             ),
-            "processes": f"no other process is visible; {limits_in_words(counted=_counts())}; "
+            "processes": f"no other process is visible; {limited}; "
             "all of them end with the run, and with the driver",
             "capabilities": "all dropped; an ordinary user inside, who cannot make namespaces of their own"
             + (

@@ -167,7 +167,7 @@ class Container:
             "exist; only the named ones can be changed",
             "network": "none; set-up reaches the places on its list, through a proxy of ours; the machine's "
             "own loopback is out of reach",
-            "processes": f"no other process is visible; {limits_in_words(counted=True)}; "
+            "processes": f"no other process is visible; {limits_in_words(counted=True, grouped=True)}; "
             "all of them end with the run; of a killed driver, at its time limit",
             "capabilities": "all dropped, none to be gained; "
             + (

@@ -27,7 +27,8 @@ from agentforge.sandbox.base import (
 )
 from agentforge.sandbox.network.gateway import Way, way_out
 from agentforge.sandbox.walls import seccomp
-from agentforge.sandbox.walls.bounds import watch_of
+from agentforge.sandbox.walls.bounds import kept_within
+from agentforge.sandbox.walls.groups import may_make_groups
 from agentforge.sandbox.walls.limits import (
     FIRST_WITH_OWN_PID_MAX,
     counts_per_namespace,
@@ -81,6 +82,7 @@ class Landlock:
         with (
             way_out(confinement, own_network=self.namespaces) as way,
             tempfile.TemporaryDirectory(prefix="agentforge-", ignore_cleanup_errors=True) as temporary,
+            kept_within(confinement.limits, confinement.write) as bounds,
         ):
             Path(temporary, "home").mkdir()
             done = run(
@@ -99,8 +101,10 @@ class Landlock:
                 pass_fds=(*way.fds, *confinement.pass_fds),
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
-                watch=watch_of(confinement.limits, confinement.write),
+                watch=bounds.look,
+                joins=bounds.doors,
             )
+            done = bounds.judged(done)
         if done.code == LAUNCHER_FAILED and done.err.startswith(b"confine: "):
             raise not_started(argv[0], done.err.decode(errors="replace").strip().removeprefix("confine: "))
         return replace(done, argv=tuple(argv))
@@ -166,6 +170,7 @@ class Landlock:
             f"Landlock {self.abi}: only the system's programs and the paths named for the run can be "
             "read, only the named ones changed; "
         )
+        limited = limits_in_words(counted=self._counts(), grouped=may_make_groups())
         if self.namespaces:
             return {
                 "files": files + "home and places for temporary files are private; names of files elsewhere "
@@ -173,7 +178,7 @@ class Landlock:
                 "network": "none; set-up reaches the places on its list, through a proxy of ours; the "
                 "machine's own loopback is out of reach; so are sockets below /run, your home and places for "
                 "temporary files; sockets that are files elsewhere can be reached",
-                "processes": f"a process tree of its own; {limits_in_words(counted=self._counts())}; "
+                "processes": f"a process tree of its own; {limited}; "
                 "all of it ends with the run, and with the driver",
                 "capabilities": calls,
             }
@@ -190,8 +195,7 @@ class Landlock:
             + "names of other files can still be seen, and their modes and times changed; new files cannot "
             "be made next to a read-only path",
             "network": f"{WEAK}{network}",
-            "processes": f"{seen}; {limits_in_words(counted=self._counts())}; "
-            "all of them end with the run, and with the driver",
+            "processes": f"{seen}; {limited}; all of them end with the run, and with the driver",
             "capabilities": calls,
         }
 

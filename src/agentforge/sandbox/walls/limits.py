@@ -85,11 +85,18 @@ def under_limits(
     return ("/bin/sh", "-c", _SET, name, *map(str, words), processes, *argv)
 
 
-def limits_in_words(*, counted: bool) -> str:
+def limits_in_words(*, counted: bool, grouped: bool) -> str:
     """The limits that every run has, as a part of a guarantee's sentence."""
+    by = "; what all use together is kept by a control group" if grouped else ""
     return (
         f"{'their number, ' if counted else ''}memory, processor time, open files and file size are limited"
+        f"{by}"
     )
+
+
+def size_in_words(count: int) -> str:
+    """So many bytes, for a sentence."""
+    return f"{count / GIB:g} GiB" if count >= GIB else f"{count >> 20} MiB"
 
 
 def kernel_version() -> tuple[int, int]:

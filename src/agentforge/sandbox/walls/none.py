@@ -13,7 +13,7 @@ from typing import Literal
 from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, check_inside, variables
 from agentforge.sandbox.network.upstream import own_variables
-from agentforge.sandbox.walls.bounds import watch_of
+from agentforge.sandbox.walls.bounds import kept_within
 from agentforge.sandbox.walls.landlock import LAUNCHER, spell
 from agentforge.sandbox.walls.limits import under_limits
 from agentforge.system.processes import Completed, run
@@ -31,7 +31,10 @@ class NoSandbox:
     def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
         """Run `argv` with a private temporary directory and home, and no walls."""
         cwd = check_inside(confinement)
-        with tempfile.TemporaryDirectory(prefix="agentforge-", ignore_cleanup_errors=True) as temporary:
+        with (
+            tempfile.TemporaryDirectory(prefix="agentforge-", ignore_cleanup_errors=True) as temporary,
+            kept_within(confinement.limits, confinement.write) as bounds,
+        ):
             Path(temporary, "home").mkdir()
             done = run(
                 (
@@ -50,8 +53,10 @@ class NoSandbox:
                 pass_fds=confinement.pass_fds,
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
-                watch=watch_of(confinement.limits, confinement.write),
+                watch=bounds.look,
+                joins=bounds.doors,
             )
+            done = bounds.judged(done)
         if done.code in COULD_NOT_START and done.err.startswith(f"{NAME}: ".encode()):
             raise Unusable(
                 f"`{argv[0]}` could not be started without walls.",
