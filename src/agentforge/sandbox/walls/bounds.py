@@ -8,12 +8,12 @@ What is looked at first is cheap and may count too much; what would end a run is
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentforge.sandbox.walls.groups import Group, group_of_run
+from agentforge.sandbox.walls.groups import TOGETHER, Group, group_of_run
 from agentforge.sandbox.walls.limits import Limits, size_in_words
 from agentforge.system.processes import Completed
 
@@ -27,51 +27,58 @@ _PAUSE = 10
 class Bounds:
     """Those of one run, while it runs."""
 
-    watched: Callable[[int], str]
+    watched: "_Watch"
     group: Group | None
     doors: tuple[int, ...]
     """Where its first process joins the group."""
 
     def look(self, first: int) -> str:
         """Beyond which bound the run is now, in words; empty while it is within all."""
-        return self.watched(first) or (self.group.beyond() if self.group else "")
+        return self.watched.look(first) or self._stopped()
 
     def judged(self, done: Completed) -> Completed:
         """A run that the kernel stopped at a bound ended there, however it looks from outside."""
-        if done.beyond or done.timed_out or self.group is None:
-            return done
-        return replace(done, beyond=self.group.beyond())
+        return done if done.beyond or done.timed_out else replace(done, beyond=self._stopped())
+
+    def _stopped(self) -> str:
+        said = self.group.beyond() if self.group else ""
+        return self.watched.with_files(said) if said.endswith(TOGETHER) else said
 
 
 @contextmanager
 def kept_within(limits: Limits, write: Sequence[Path]) -> Iterator[Bounds]:
     """The bounds of a run that begins now, and may write these paths."""
     with group_of_run(limits) as (group, doors):
-        yield Bounds(watch_of(limits, write), group, doors)
+        yield Bounds(_Watch(limits, _Disk(limits.total_disk, tuple(write))), group, doors)
 
 
-def watch_of(limits: Limits, write: Sequence[Path]) -> Callable[[int], str]:
-    """Is asked now and then with the number of the run's first process: beyond which bound the run is, in
-    words; empty while it is within all.
-    """
-    disk = _Disk(limits.total_disk, tuple(write))
+@dataclass(slots=True)
+class _Watch:
+    """Is asked now and then with the number of the run's first process."""
 
-    def look(first: int) -> str:
-        pids = _descendants(first, most=limits.total_processes + 1)
+    limits: Limits
+    disk: "_Disk"
+    private: int = 0
+    """Bytes in places of its own, when it was last looked at."""
+
+    def look(self, first: int) -> str:
+        """Beyond which bound the run is, in words; empty while it is within all."""
+        limits, pids = self.limits, _descendants(first, most=self.limits.total_processes + 1)
         if len(pids) > limits.total_processes:
             return f"it had more than {limits.total_processes} processes at one time"
-        private = _private(pids[-1])
-        room = limits.total_memory - private
+        self.private = _private(pids[-1])
+        room = limits.total_memory - self.private
         if sum(map(_rough_memory, pids)) > room < sum(map(_memory, pids)):
-            also = ", files in its private places among it" if private > limits.total_memory // 2 else ""
-            return (
-                f"its processes used more than {size_in_words(limits.total_memory)} of memory together{also}"
-            )
-        if disk.is_full(pids):
+            used = size_in_words(limits.total_memory)
+            return self.with_files(f"its processes used more than {used} {TOGETHER}")
+        if self.disk.is_full(pids):
             return f"it wrote more than {size_in_words(limits.total_disk)} of files"
         return ""
 
-    return look
+    def with_files(self, said: str) -> str:
+        """With a word on files that lie in memory, if those are most of it."""
+        most = self.private > self.limits.total_memory // 2
+        return f"{said}, files in its private places among it" if most else said
 
 
 def _descendants(first: int, most: int) -> list[int]:

@@ -17,8 +17,14 @@ from typing import NamedTuple
 
 from agentforge.sandbox.walls.limits import Limits, size_in_words
 
+TOGETHER = "of memory together"
 _NEEDED = ("memory", "pids")
 _PREFIX = "agentforge-"
+_ABOVE = 4
+"""This part of the bound lies between it and the kernel's wall: what grows slowly is seen by the watcher,
+which ends it with better words. To a program whose file cannot grow the kernel only says that there is no
+memory.
+"""
 _TRIES, _PAUSE_S = 25, 0.02
 """A group can be removed a moment after the last of its processes has ended."""
 _MOUNTS, _OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
@@ -45,9 +51,7 @@ class Group:
         """The bound at which the kernel stopped the run, in words; empty if it met none."""
         memory, pids = (self.places[name] for name in _NEEDED)
         if _count(memory / "memory.events", "oom_kill") or _count(memory / "memory.oom_control", "oom_kill"):
-            return (
-                f"its processes used more than {size_in_words(self.limits.total_memory)} of memory together"
-            )
+            return f"its processes used more than {size_in_words(self.limits.total_memory)} {TOGETHER}"
         if _count(pids / "pids.events", "max"):
             return f"it had more than {self.limits.processes} processes and threads at one time"
         return ""
@@ -99,7 +103,8 @@ def _make(limits: Limits) -> Group | None:
 
 
 def _set(group: Group) -> None:
-    memory, pids, most = group.places["memory"], group.places["pids"], str(group.limits.total_memory)
+    memory, pids = (group.places[name] for name in _NEEDED)
+    most = str(group.limits.total_memory + group.limits.total_memory // _ABOVE)
     (pids / "pids.max").write_text(str(group.limits.processes), encoding="ascii")
     if (memory / "memory.max").exists():
         (memory / "memory.max").write_text(most, encoding="ascii")
