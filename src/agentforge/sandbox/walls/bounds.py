@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentforge.sandbox.walls.groups import TOGETHER, Group, group_of_run
+from agentforge.sandbox.walls.groups import TOGETHER, ControlGroup, group_of_run
 from agentforge.sandbox.walls.limits import Limits, size_in_words
 from agentforge.system.processes import Completed
 
@@ -28,7 +28,7 @@ class Bounds:
     """Those of one run, while it runs."""
 
     watched: "_Watch"
-    group: Group | None
+    group: ControlGroup | None
     doors: tuple[int, ...]
     """Where its first process joins the group."""
 

@@ -40,7 +40,7 @@ class _Tree(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ControlGroup:
     """The group of one run: one directory, or in version 1 one for each controller."""
 
     places: Mapping[str, Path]
@@ -58,7 +58,7 @@ class Group:
 
 
 @contextmanager
-def group_of_run(limits: Limits) -> Iterator[tuple[Group | None, tuple[int, ...]]]:
+def group_of_run(limits: Limits) -> Iterator[tuple[ControlGroup | None, tuple[int, ...]]]:
     """A new group with these limits, and the descriptors to which a process writes in order to join it; none
     of both where this user may not make one.
     """
@@ -85,13 +85,13 @@ def may_make_groups() -> bool:
     return _parents() is not None
 
 
-def _make(limits: Limits) -> Group | None:
+def _make(limits: Limits) -> ControlGroup | None:
     parents = _parents()
     if parents is None:
         return None
     _sweep(parents)
     name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
-    group = Group({controller: parent / name for controller, parent in parents.items()}, limits)
+    group = ControlGroup({controller: parent / name for controller, parent in parents.items()}, limits)
     try:
         for place in dict.fromkeys(group.places.values()):
             place.mkdir()
@@ -102,7 +102,7 @@ def _make(limits: Limits) -> Group | None:
     return group
 
 
-def _set(group: Group) -> None:
+def _set(group: ControlGroup) -> None:
     memory, pids = (group.places[name] for name in _NEEDED)
     most = str(group.limits.total_memory + group.limits.total_memory // _ABOVE)
     (pids / "pids.max").write_text(str(group.limits.processes), encoding="ascii")
@@ -121,7 +121,7 @@ def _if_there(path: Path, text: str) -> None:
             path.write_text(text, encoding="ascii")
 
 
-def _remove(group: Group) -> None:
+def _remove(group: ControlGroup) -> None:
     """Ends what is left in it, where the kernel can do that at once, and takes it away."""
     for place in dict.fromkeys(group.places.values()):
         _if_there(place / "cgroup.kill", "1")
