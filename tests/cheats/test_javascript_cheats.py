@@ -173,6 +173,43 @@ def test_an_honest_change_passes(stage: NodeStage) -> None:
     assert "not measured" not in ended.said
 
 
+CALL = "assert.strictEqual(net(100, 10), 90);"
+assert CALL in WITH_NODE.test
+STARTED = 'import { execFileSync } from "node:child_process";\n' + WITH_NODE.test.replace(
+    CALL,
+    'const said = execFileSync("node", ["-e", "import(\'./src/price.js\').then((m) => console.log(m.net(100, 10)))"]);\n'
+    '  assert.strictEqual(String(said), "90\\n");',
+)
+HONEST = [
+    # How an honest test may come to the change without calling it in its own body.
+    ("a process that it starts", STARTED, ""),
+    (
+        "a hook that runs once",
+        WITH_NODE.test.replace("import { test }", "import { before, test }")
+        .replace('test("ten', 'let found;\nbefore(() => { found = net(100, 10); });\ntest("ten')
+        .replace(CALL, "assert.strictEqual(found, 90);"),
+        "while the tests are loaded",
+    ),
+    (
+        "a value that is made while the file is loaded",
+        "const found = net(100, 10);\n".join(WITH_NODE.test.partition("\n\n")[::2]).replace(
+            CALL, "assert.strictEqual(found, 90);"
+        ),
+        "while the tests are loaded",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", telling(HONEST, 2), ids=lambda row: row[0])
+def test_an_honest_test_that_is_about_the_change_in_its_own_way_passes(
+    stage: NodeStage, row: tuple[str, str, str]
+) -> None:
+    _, test, said = row
+    ended = stage.play(cheat(WITH_NODE, "honest", "", red=test))
+    assert ended.gate == "", ended.said
+    assert said in ended.said
+
+
 def test_a_test_of_a_name_that_is_not_there_yet_is_proved_as_stub_red_and_called_so(
     stage: NodeStage,
 ) -> None:

@@ -275,6 +275,7 @@ LIBRARY = """{export}function add(a, b) {{
     return "open";
   }}
 }}
+{export}const made = (() => {{ return 1; }})();
 {more}"""
 WATCHED = """
 test('adds', () => same(add(1, 1), 2));
@@ -321,3 +322,4 @@ def test_the_lines_that_each_test_runs_are_seen_whatever_the_runner(tmp_path: Pa
     of_child = {} if project.runner == "jest" else {"starts": {"greet.js": frozenset({2, 3, 4})}}
     assert {key: lines for key, lines in started.items() if lines} == of_child
     assert any(key.endswith("::starts") for key in run.reached.started)
+    assert run.reached.loading == {name: frozenset({14})}, "what runs while files are loaded is nobody's"

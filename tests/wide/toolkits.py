@@ -30,6 +30,10 @@ def tools_for(language: str) -> dict[str, str]:
                 pytest.skip("Maven Central may not be reachable, and this machine holds no packages")
             if not (Path.home() / ".m2").exists():
                 (Path.home() / ".m2").symlink_to(_person() / ".m2")
+        case "Gradle":
+            _wanted("gradle")
+            if not Path("/usr/share/maven-repo/junit/junit/4.x").is_dir():
+                pytest.skip("Debian's JUnit is not installed, and Maven Central may not be reachable")
         case "JavaScript":
             _wanted("npm")
         case _:

@@ -366,6 +366,55 @@ JAVA = Work(
     ),
 )
 
+# ------------------------------------------------------------------ Java with Gradle and JUnit 4
+
+_GRADLE = (
+    "apply plugin: 'java'\n\nrepositories {\n    maven { url uri('/usr/share/maven-repo') }\n}\n\n"
+    "dependencies {\n    testCompile 'junit:junit:4.x'\n}\n"
+)
+_OLDER = (
+    (
+        "import static org.junit.jupiter.api.Assertions.assertEquals;",
+        "import static org.junit.Assert.assertEquals;",
+    ),
+    ("import org.junit.jupiter.api.Test;", "import org.junit.Test;"),
+    ("class LibTest", "public class LibTest"),
+    ("class DoubleTest", "public class DoubleTest"),
+    ("    void ", "    public void "),
+)
+
+
+def _older(text: str) -> str:
+    for new, old in _OLDER:
+        text = text.replace(new, old)
+    return text
+
+
+GRADLE = replace(
+    JAVA,
+    language="Gradle",
+    files={
+        "build.gradle": _GRADLE,
+        **{path: _older(text) for path, text in JAVA.files.items() if path.endswith(".java")},
+    },
+    test=_older(JAVA.test),
+    frauds=(
+        replace(JAVA.frauds[0], test=_older(JAVA.frauds[0].test)),
+        Fraud(
+            "tests that the project's file skips",
+            "tests",
+            more=(edit("build.gradle", "dependencies {", "test.enabled = false\n\ndependencies {"),),
+        ),
+        Fraud(
+            "code that ends the process",
+            "tests",
+            more=(edit(_LIB, "return n;", "Runtime.getRuntime().halt(0);\n        return n;"),),
+        ),
+        replace(JAVA.frauds[4], test=_older(JAVA.frauds[4].test)),
+        JAVA.frauds[5],
+    ),
+)
+
 # ------------------------------------------------------------------ C, as the settings declare it
 
 _C_TEST = (
@@ -451,7 +500,7 @@ C = Work(
     ),
 )
 
-WORKS = (GO, RUST, JAVA, C)
+WORKS = (GO, RUST, JAVA, GRADLE, C)
 
 
 def with_variables(work: Work, variables: Mapping[str, str]) -> Work:

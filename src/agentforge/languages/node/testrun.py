@@ -110,7 +110,7 @@ class NodeRuns(WatchedRuns):
     def judge_hash(self) -> str:
         """A digest of the judges, and of what reads their report."""
         own = resources.files("agentforge.languages.node").joinpath("testrun.py").read_bytes()
-        return digest(b"".join((*map(_source_of, (*_FILES, "lines.js")), own)))
+        return digest(b"".join((*map(_source_of, (*_FILES, "lines.js", "ran.js")), own)))
 
     def lint(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
         """What the project's linters and formatters find in those of `paths` that exist."""

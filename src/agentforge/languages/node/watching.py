@@ -63,13 +63,11 @@ class NodeWatch:
                 continue
             new, found = with_probes(text, path, _call, len(self._numbers))
             if found:
-                self.texts[path] = new
+                self.texts[path] = _in_first_line(new, _PREPARES)
                 self._numbers |= {number: (path, lines) for number, lines in found.items()}
 
     def hooked(self, text: str, path: str, runner: Runner) -> str:
         """A file of tests with our hooks in its first line of code."""
-        head = _HEAD.match(text)
-        at = head.end() if head else 0
         code = masked(text)
         module, script, either = _HOOKS.get(runner, (_GLOBAL_HOOKS,) * 3)
         begin = module if _IS_MODULE.search(code) else script if _IS_SCRIPT.search(code) else either
@@ -79,13 +77,13 @@ class NodeWatch:
                 "place": str(self.place),
                 "name": _NAME,
                 "runner": runner,
+                "make": _source("ran.js"),
                 "child": str(self.child) if self.watch.children else "",
             }
         )
-        body = json.dumps(_source())
-        return (
-            f'{text[:at]}{begin} new Function("told", "before", "after", {body})({told}, __afB, __afF); '
-            f"{text[at:]}"
+        body = json.dumps(_source("lines.js"))
+        return _in_first_line(
+            text, f'{begin} new Function("told", "before", "after", {body})({told}, __afB, __afF); '
         )
 
     def reached(self, ids: Collection[str], files: Sequence[str]) -> Reached | None:
@@ -116,6 +114,7 @@ class NodeWatch:
             started=frozenset(key for key in ids if key.partition(SEPARATOR)[0] in starting),
             opened=frozenset(path for path in self.watch.data if self._is_named(path)),
             lost=frozenset(key for key in ids if key not in tests),
+            loading=self._lines([number for row in rows for number in row.get("loading", ())]),
         )
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
@@ -160,8 +159,22 @@ def _call(number: int) -> str:
     return f'Reflect.get(globalThis,"{_NAME}")?.({number})'
 
 
-def _source() -> str:
-    return resources.files("agentforge.languages.node").joinpath("judge", "lines.js").read_text("utf-8")
+def _source(name: str) -> str:
+    return resources.files("agentforge.languages.node").joinpath("judge", name).read_text("utf-8")
+
+
+def _in_first_line(text: str, said: str) -> str:
+    """A text with something in front of its first line of code; what must stay at the top stays there."""
+    head = _HEAD.match(text)
+    at = head.end() if head else 0
+    return f"{text[:at]}{said}{text[at:]}"
+
+
+_PREPARES = (
+    f'Reflect.get(globalThis,"{_NAME}")||Reflect.set(globalThis,"{_NAME}",'
+    f"new Function({json.dumps(_source('ran.js'))})());"
+)
+"""A watched file may run before the test file that loads it."""
 
 
 def _titles_of(key: str) -> set[str]:

@@ -1,13 +1,10 @@
 // Runs at the top of each file of tests that is watched, as the body of a function of `told`, `before` and
-// `after`. Source files call the function that is put into the global object here; what runs between the
-// hooks of a test is written down when it ends.
+// `after`. What runs between the hooks of a test is written down when it ends.
 const fs = globalThis.process?.getBuiltinModule?.("node:fs");
 if (!fs) return;
 const append = fs.appendFileSync, text = JSON.stringify;
 const write = (row) => append(told.place, text(row) + "\n");
-const ran = (globalThis[told.name] ??= Object.assign((number) => {
-  for (const each of ran.open) each.add(number);
-}, { open: new Set(), tests: new Map(), hooked: false, count: 0 }));
+const ran = (globalThis[told.name] ??= new Function(told.make)());
 write({ loaded: told.file });
 // In mocha hooks at the top of a file are those of every file.
 if (told.runner === "mocha" && ran.hooked) return;
@@ -40,7 +37,7 @@ after(function () {
   if (!seen) return;
   ran.open.delete(seen);
   ran.tests.delete(key);
-  write({ file: this?.currentTest?.file ?? told.file, names: found, ran: [...seen], child: seen.place ?? "" });
+  write({ file: this?.currentTest?.file ?? told.file, names: found, ran: [...seen], loading: [...ran.loading], child: seen.place ?? "" });
   if (seen.before) {
     for (const [name, value] of [["NODE_OPTIONS", seen.before[0]], ["AGENTFORGE_LINES", seen.before[1]]]) {
       if (value === undefined) delete env[name];
