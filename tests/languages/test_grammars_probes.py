@@ -16,6 +16,7 @@ CALLS = [
         'function f(a) { "use strict"; return a }',
         'function f(a) { "use strict";P(0); P(1);return a }',
     ),
+    ("a.js", "function f(a) {\n  'use strict'\n  return a\n}", "'use strict';P(0);\n  P(1);return a"),
     ("a.js", "const f = a =>\n  a + 1", "const f = a =>\n  (P(0),a + 1)"),
     ("a.js", "class A extends B { constructor() { super() } }", "P(0); P(1);super()"),
     ("a.js", "function f() {}\nf()", "function f() {P(0);}\nf()"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.languages.node.language import NODE
+from agentforge.languages.node.watching import NodeWatch
 from agentforge.languages.outcomes import NO_TESTS, TestRun, Watch
 from agentforge.sandbox.walls.ladder import choose
 
@@ -323,3 +324,51 @@ def test_the_lines_that_each_test_runs_are_seen_whatever_the_runner(tmp_path: Pa
     assert {key: lines for key, lines in started.items() if lines} == of_child
     assert any(key.endswith("::starts") for key in run.reached.started)
     assert run.reached.loading == {name: frozenset({14})}, "what runs while files are loaded is nobody's"
+
+
+def test_a_directive_that_ends_with_its_line_stays_in_front_of_what_is_added(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text("'use strict'\n\nfunction f () { return 1 }\n")
+    watch = NodeWatch(Watch(("a.js",)), tmp_path, tmp_path / "lines", tmp_path / "child.cjs")
+    assert watch.texts["a.js"].startswith("'use strict';Reflect")
+    assert watch.hooked("#!/usr/bin/env node\n// @ts-check\n'use strict'\nit()", "t.js", "mocha").startswith(
+        "#!/usr/bin/env node\n// @ts-check\n'use strict';const"
+    )
+
+
+TYPED = """import { off } from '../off';
+
+describe('shop', () => {
+  it('takes off', () => {
+    expect(off({ price: 100 }, 10)).toBe(90);
+  });
+});
+"""
+
+
+@NEEDS_NODE
+@pytest.mark.wide
+@pytest.mark.network
+def test_a_compiler_that_checks_types_before_the_tests_run_passes_ours_too(tmp_path: Path) -> None:
+    packages = '"jest": "^29", "ts-jest": "^29", "typescript": "^5.6.0", "@types/jest": "^29"'
+    project = Project(
+        "ts-jest",
+        '{"name": "p", "scripts": {"test": "jest"}, "jest": {"preset": "ts-jest"}, '
+        f'"devDependencies": {{{packages}}}}}',
+        "",
+        ".test.ts",
+    )
+    source = "export const off = (item: { price: number }, percent: number): number =>\n"
+    run = run_in(
+        tmp_path,
+        project,
+        {"shop": TYPED},
+        source={
+            "off.ts": source + "  item.price - (item.price * percent) / 100;\n",
+            "tsconfig.json": '{"compilerOptions": {"strict": true, "noUnusedLocals": true, "target": "es2020", '
+            '"module": "commonjs"}}',
+        },
+        watch=Watch(("off.ts",)),
+    )
+    assert outcomes(run, project) == {"shop::shop::takes off": "passed call"}, run.collect_errors
+    assert run.reached is not None
+    assert [*run.reached.tests.values()] == [{"off.ts": frozenset({1, 2})}]

@@ -15,7 +15,7 @@ from tests.whole.checkouts import COMMAND, Done, Person, make_repository
 from tests.wide.toolkits import debian, tools_for
 from tests.wide.works import GO, REQUEST, RUST, WORKS, Fraud, Work
 
-pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.timeout(1800)]
 FRAUDS = [
     pytest.param(work, fraud, id=f"{work.language}: {fraud.name}") for work in WORKS for fraud in work.frauds
 ]

@@ -109,7 +109,10 @@ def with_probes(
     written, ends = text.encode(), []
     numbers = {first + count: probe.lines for count, probe in enumerate(found)}
     for count, probe in enumerate(found):
-        said = call(first + count)
+        ends_open = (
+            written[: probe.at].endswith((b"'", b'"')) and not probe.ends
+        )  # a directive without a sign
+        said = f"{';' if ends_open else ''}{call(first + count)}"
         ends += [(probe.at, 1, f"({said}," if probe.ends else f"{said};")]
         ends += [(probe.ends, 0, ")")] if probe.ends else []
     for at, _, said in sorted(ends, key=lambda each: each[:2], reverse=True):

@@ -245,7 +245,7 @@ class _Once:
         with laid_texts(self._tree, self._watch.texts):
             run = self._round()
         seen, self._watch = self._watch, None
-        if run.status != "ran":
+        if run.status != "ran" or run.collect_errors:
             return self._round()
         return replace(
             run, reached=seen.reached(run.results, sorted({each.file for each in run.results.values()}))

@@ -167,7 +167,8 @@ def _in_first_line(text: str, said: str) -> str:
     """A text with something in front of its first line of code; what must stay at the top stays there."""
     head = _HEAD.match(text)
     at = head.end() if head else 0
-    return f"{text[:at]}{said}{text[at:]}"
+    # `"use strict"` may end with its line.
+    return f"{text[:at]}{';' if head and head[1] else ''}{said}{text[at:]}"
 
 
 _PREPARES = (
