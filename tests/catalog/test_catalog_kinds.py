@@ -238,6 +238,7 @@ Add a test for #12
 Skip test_network when there is no network"""
 SAME = """\
 Rename the parameter percent of net to rate
+Use `str | None` instead of Optional in shop/price.py
 Refactor parse
 Refactor shop/price.py; nothing about its behaviour changes
 Rename net to net_price
