@@ -142,6 +142,7 @@ def test_tasks_run_in_several_repositories_at_once_from_any_directory(scene: Sce
     assert [each.returncode for each in started] == [3, 3], said
     shown = elsewhere.run("status", "--all").stdout.splitlines()
     assert sorted(line.split()[0] for line in shown) == ["data-layer:", "gateway:"], shown
+    assert all(" @1 " in line for line in shown), "as commands in each of them call it"
     assert elsewhere.data("status", data.task, "--repo", "data-layer")["repo"] == "data-layer"
     for other, branch in ((data, "develop"), (gateway, "main")):
         (base,) = other.git("rev-parse", branch).split()

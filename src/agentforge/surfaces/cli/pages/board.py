@@ -1,5 +1,6 @@
 """The tasks at a glance: three lines for each that is under way, in a frame; one line each in a pipe."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -41,8 +42,18 @@ def pipe_lines(summaries: Sequence[Summary], now: datetime) -> list[str]:
     return [
         f"{brief(item['repo'], 60) + ':':<{width}}  {_pipe_line(item, now)}  @{place} {item['task_id']}  "
         f"{_quoted(item, 60)}"
-        for place, item in enumerate(summaries, 1)
+        for place, item in numbered(summaries)
     ]
+
+
+def numbered(summaries: Sequence[Summary]) -> list[tuple[int, Summary]]:
+    """Each task with the number by which commands know it: its place among those of its own repository."""
+    seen: Counter[str] = Counter()
+    places = []
+    for item in summaries:
+        seen[str(item["repo_path"])] += 1
+        places.append((seen[str(item["repo_path"])], item))
+    return places
 
 
 def _pipe_line(summary: Summary, now: datetime) -> str:
@@ -121,11 +132,11 @@ def board(summaries: Sequence[Summary], now: datetime, width: int) -> "Table":
         sum(state in group for state in states) for group in (("in_progress", "pending"), _WAITING)
     )
     frame.add_row(Text(f"Active: {active}    Completed: {states.count('completed')}    Escalated: {waiting}"))
-    numbered = list(enumerate(summaries, 1))
+    places = numbered(summaries)
     unfinished = [
-        item for item in numbered if item[1]["status"]["state"] not in ("completed", "aborted", "failed")
+        item for item in places if item[1]["status"]["state"] not in ("completed", "aborted", "failed")
     ]
-    over = [item for item in numbered if item not in unfinished]
+    over = [item for item in places if item not in unfinished]
     for place, summary in unfinished[:_MOST_OPEN]:
         frame.add_row("")
         for line in _open_lines(place, summary, now):
