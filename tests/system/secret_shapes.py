@@ -367,6 +367,7 @@ CONTEXTS: dict[str, Callable[[str], str]] = {
     "diff line": lambda secret: "@@ -1 +1 @@\n" + "\n".join(f"+{line}" for line in f"x {secret}".splitlines()) + "\n y\n",
     "escaped": lambda secret: json.dumps(json.dumps({"log": f"a\n{secret}\n\tb"})),
     "escaped in source": lambda secret: f'text = "first\\n{secret}\\tlast\\u000a"',
+    "numbered": lambda secret: "\n".join(f"{at:>6}\t{line}" for at, line in enumerate(f"a\n{secret}\nb".splitlines(), 9)),
     "coloured": lambda secret: f"\x1b[31m{secret}\x1b[0m",
 }  # fmt: skip
 
@@ -386,6 +387,6 @@ def everything() -> Iterator[tuple[str, str, tuple[str, ...]]]:
             if not (place == "url" and "\n" in secret):
                 yield f"{name}, {place}", spell(secret), pieces(_in_url(secret) if place == "url" else secret)
     for name, placed in PLACED.items():
-        for place in ("log line", "diff line", "yaml", "escaped"):
+        for place in ("log line", "diff line", "yaml", "escaped", "numbered"):
             yield f"{name}, {place}", CONTEXTS[place](placed.line), pieces(placed.secret)
         yield name, placed.line, pieces(placed.secret)

@@ -17,7 +17,9 @@ _MOST = 1 << 17
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/="
 _MAP = bytes(120 if byte in _LETTERS else 32 for byte in range(256))
 _LONG = b"x" * _SHORTEST
-_BREAK = re.compile(r"(?:\r?\n|\\{1,4}n)(?:E(?=[ \t]))?[ \t]{0,12}[+>|-]?[ \t]{0,12}")
+_BREAK = re.compile(
+    r"(?:\r?\n|\\{1,4}n)(?:E(?=[ \t]))?[ \t]{0,12}(?:[0-9]{1,6}[ \t]{0,2}[|:\t]|[+>|-])?[ \t]{0,12}"
+)
 """Between two lines, also where it is written out; with what tools put before a line."""
 _GROUP = 4
 """So many letters are three bytes."""

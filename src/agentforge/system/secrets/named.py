@@ -14,7 +14,7 @@ Look = Callable[[re.Match[str]], bool]
 Fits = Callable[[str, int], bool]
 
 _QUOTE = r"(?:\\{0,7}[\"'`])"
-_BLOCK = r"[|>][+-]?[ \t]{0,4}(?:\r?\n|\\{1,4}n)[+-]?[ \t]{1,16}"
+_BLOCK = r"[|>][+-]?[ \t]{0,4}(?:\r?\n|\\{1,4}n)[ \tE+>|:0-9-]{0,24}(?:[ \t]|\\{1,4}t)"
 """A value of YAML that stands below its name."""
 _AFTER = r"(?=\s|[\"'`;&,)<]|\\|$)"
 
