@@ -29,6 +29,7 @@ from agentforge.core.runs import WORKER, Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
 from agentforge.core.values import Baseline, Budget, Price, ReplyDigest
+from agentforge.languages.outcomes import TestRun
 from agentforge.models.router import Router
 from agentforge.models.scripted import load_script
 from agentforge.sandbox.base import Confinement, SandboxName
@@ -143,12 +144,13 @@ def make_desk(place: Path, *, walls: SandboxName = "bubblewrap", roots: tuple[Ro
         tree=site.base,
         prepared=True,
     )
-    desk = Desk(
-        world,
-        replace(
-            state, runs=(run,), step=1, baseline=Baseline("b", "env", walls, 1, 1, 0, 0, "1 test passes")
-        ),
-    )
+    measured: dict[str, Json] = {
+        "tests": TestRun((), "ran").to_json(),
+        "flaky": [],
+        "lint": {"status": "not_configured", "reason": "none", "findings": []},
+    }
+    baseline = Baseline(world.pack.put_json(measured), "env", walls, 1, 1, 0, 0, "1 test passes")
+    desk = Desk(world, replace(state, runs=(run,), step=1, baseline=baseline))
     desk.rules()
     return desk
 
