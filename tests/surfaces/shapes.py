@@ -142,6 +142,7 @@ ELSEWHERE = frozenset(
             "document",
             *("research", "write", "analyse", "curate", "sources add", "sources list", "trace"),
             "debate",
+            "trees clean",
             "fix",
             "resolve",
             "approve",

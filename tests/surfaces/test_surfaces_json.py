@@ -33,7 +33,7 @@ def test_a_task_that_asks_is_answered_and_aborted_prints_what_the_schemas_say(tm
     ended = scene.run("abort", "@1", "--json")
     assert conform("abort", ended.stdout)["status"] == "cancelled"
     again = conform("error", scene.run("abort", "@1", "--json").stdout)["error"]
-    assert again["code"] == "state"
+    assert again["code"] == "usage"
 
 
 @pytest.mark.slow

@@ -176,7 +176,7 @@ def test_one_who_argues_rubbish_is_told_what_is_wrong_and_the_others_are_not_ask
             ("debate", "Which?", "--options", "A", "--options", "A b", "--options", "c"),
             "`A b` contains the name of the option `A`",
         ),
-        (("debate", " ", "--options", "A"), "Say what is to be decided."),
+        (("debate", " ", "--options", "A"), "The request is empty; say what you want"),
         (("debate", "Which?", "--no-debate"), "is a debate itself"),
         (("review", "build.sh", "--debate"), "nobody writes a specification"),
     ],

@@ -352,7 +352,7 @@ def a_line_break_in_the_path(person: Person) -> None:
 @pytest.mark.parametrize(
     ("prepare", "words"),
     [
-        (no_commits_yet, ("no commits yet", "Make a first commit")),
+        (no_commits_yet, ("no commits yet", "Make the first one with `git add --all`")),
         (bare, ("bare repository", "Clone it")),
         (inside_of_git, ("inside of a `.git` directory", "Run in the checkout itself")),
         (no_repository, ("not in a git repository", "git init")),

@@ -360,11 +360,14 @@ def _frame(view: StepView, cap: int) -> str:
 
 
 def _unsaid(view: StepView, lines: Iterable[str]) -> list[str]:
-    """Without what is said of a document that is shown back with its faults."""
-    refused = tuple(f"{name} is refused:" for name, _ in view.refused)
-    return [
-        line for line in lines if not line.startswith("submit_") or not any(map(line.__contains__, refused))
-    ]
+    """Without what is said of a document that is shown back with these faults."""
+    return [line for line in lines if not any(_says_again(line, name, told) for name, told in view.refused)]
+
+
+def _says_again(line: str, name: str, told: str) -> bool:
+    """Whether all that a line says of a refused document stands in the document's own block."""
+    head, refused, faults = line.partition(f"{name} is refused:")
+    return bool(refused) and head.startswith("submit_") and all(each in told for each in faults.splitlines())
 
 
 def _says_criteria(view: StepView, cap: int) -> bool:
