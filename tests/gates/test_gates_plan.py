@@ -41,7 +41,7 @@ def test_each_run_is_counted_as_what_it_was_and_what_was_left_out_says_why() -> 
         "new tests on the change": 1,
         "counterproof": 1,
         "change emptied": "only old functions changed",
-        "calls where no test is": 1,
+        "calls made again without tests": 1,
         "tests in dispute": 2,
     }
 

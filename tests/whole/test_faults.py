@@ -84,7 +84,7 @@ def test_an_output_that_cannot_be_written_is_one_sentence(person: Person, words:
 
 @pytest.mark.slow
 def test_a_task_goes_through_few_files_and_closed_streams_and_is_told_again(person: Person) -> None:
-    begun, driven = (run(person, *person._start(), files=files) for files in (12, 20))
+    begun, driven = (run(person, *person._start(), files=files) for files in (12, 24))
     for done in (begun, driven):
         assert done.code == 1
         assert "error: This process may not open more files." in done.err

@@ -77,7 +77,7 @@ def _elsewhere(green: Mapping[str, Json], none_new: str) -> PlannedRun:
     row = found if isinstance(found, dict) else {}
     made = int(bool(row.get("calls")))
     none = str(row.get("not_measured", "")) or none_new or "no call with plain values was seen"
-    return PlannedRun("calls where no test is", made, "" if made else none)
+    return PlannedRun("calls made again without tests", made, "" if made else none)
 
 
 def _ids(row: Mapping[str, Json]) -> frozenset[str]:
