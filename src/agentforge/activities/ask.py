@@ -2,6 +2,7 @@
 is.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -134,7 +135,7 @@ def _trouble(world: World, trouble: ModelTrouble, *, retryable: bool | None = No
         again,
         trouble.maybe_billed,
         trouble.retry_after_s,
-        at=int(world.now()),
+        at=math.ceil(world.now()),  # never a moment before the provider said that it answers again
     )
 
 
