@@ -308,6 +308,9 @@ def test_debates_are_planned_forced_skipped_and_written_again(scene: Scene) -> N
     assert scene.run("phase", "debate", "--plan").returncode == 2
     scene.run("phase", "brainstorm", "--debate")
     fill(files, "brainstorm")
+    named = scene.run("phase", "debate", "--plan", "--id", "mine")
+    assert named.returncode == 2
+    assert "--id has no effect with `--plan`. A new debate gets its id" in " ".join(named.stderr.split())
     planned = scene.data("phase", "debate", "--plan", "--topic", "Which way?")
     plan = f"docs/forge/debate/{planned['state']['debate_id']}/debate-plan.md"
     assert "## Objective\n\nWhich way?\n" in files[plan]

@@ -312,6 +312,7 @@ def debate(*, action: str, debate_id: str | None, topic: str | None, model: str 
     from agentforge.surfaces.cli.pages.phase import debate_page
     from agentforge.surfaces.cli.printing import print_json
 
+    _refuse_what_has_no_effect(action, {"--id": debate_id, "--topic": topic, "--model": model})
     if action == "plan":
         return _show(plan_debate(_checkout(), topic or ""), as_data=as_data)
     if action == "regenerate":
@@ -324,6 +325,27 @@ def debate(*, action: str, debate_id: str | None, topic: str | None, model: str 
     else:
         say(debate_page(name, verdict))
     return 0 if verdict.complete else _WAITING
+
+
+_OPTIONS_OF = {
+    "status": {"--id"},
+    "plan": {"--topic"},
+    "regenerate": {"--id", "--topic"},
+    "run": {"--id", "--model"},
+}
+
+
+def _refuse_what_has_no_effect(action: str, said: dict[str, str | None]) -> None:
+    from agentforge.core.errors import UsageError
+
+    for option, value in said.items():
+        if value is not None and option not in _OPTIONS_OF[action]:
+            belongs = [f"`--{other}`" for other, options in _OPTIONS_OF.items() if option in options]
+            reason = "A new debate gets its id when it is planned. " if option == "--id" else ""
+            raise UsageError(
+                f"{option} has no effect with `--{action}`.",
+                f"{reason}Leave it out, or use it with {' or '.join(belongs)}.",
+            )
 
 
 @phase.command(
