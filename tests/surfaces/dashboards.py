@@ -63,7 +63,17 @@ class Visitor:
     def ask(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
-        """One request, with the headers that a page of this server would send unless they are given."""
+        """One request, with the headers that a page of this server would send unless they are given. As a
+        browser does, it asks once more where a connection was closed before anything was answered to a reader.
+        """
+        with contextlib.suppress(http.client.RemoteDisconnected):
+            return self._ask_once(method, path, body, headers)
+        assert method in ("GET", "HEAD"), f"the server hung up on {method} {path}"
+        return self._ask_once(method, path, body, headers)
+
+    def _ask_once(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str] | None
+    ) -> Answer:
         sent = {"Host": self.address, **self.extra}
         if self.key:
             sent["Authorization"] = f"Bearer {self.key}"
