@@ -93,7 +93,7 @@ def put(batch_outbox: BatchOutbox, batcher: Batcher, key: str, task: State = TAS
 
 def item_until(batch_outbox: BatchOutbox, batcher: Batcher, box: Box, identity: str) -> dict[str, object]:
     """Works until the batch of the request is over."""
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 120
     while time.monotonic() < limit:
         batch_outbox.work(box, batcher.carrier)
         waiting = box.request(identity)

@@ -95,7 +95,7 @@ def test_threads_may_share_a_recording(tmp_path: Path) -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(120)
     assert len({json.loads(line)["hash"] for line in path.read_text(encoding="utf-8").splitlines()}) == 6
 
 

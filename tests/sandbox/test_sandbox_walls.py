@@ -45,7 +45,7 @@ def room(tmp_path: Path) -> Path:
 
 
 def _wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (path.exists() and path.stat().st_size) and time.monotonic() < deadline:
         time.sleep(0.02)
 
@@ -277,7 +277,7 @@ def test_other_processes_cannot_be_signalled(walls: Sandbox, room: Path) -> None
 
 
 def _wait_for_lock(file: TextIO) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         try:
             return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

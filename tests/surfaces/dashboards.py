@@ -121,7 +121,7 @@ class Visitor:
             additional_headers={name: value for name, value in more.items() if value},
             compression=None,
             max_size=max_size,
-            open_timeout=20,
+            open_timeout=120,
             proxy=None,
         ) as line:
             yield line
@@ -141,11 +141,11 @@ def running(made: Dashboard) -> Iterator[None]:
     thread = threading.Thread(target=made.run)
     thread.start()
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not made.server.started and time.monotonic() < deadline:
             time.sleep(0.01)
         yield
     finally:
         made.server.should_exit = True
-        thread.join(30)
+        thread.join(120)
         assert not thread.is_alive()

@@ -258,7 +258,7 @@ def test_what_a_driver_could_not_do_is_told_on_the_page_and_no_module_of_the_rep
     assert visitor.ask("GET", f"/api/tasks/{TASK}/audit?kind=json").data["task_id"] == TASK
     assert visitor.get(f"/api/tasks/{TASK}")["driver_said"] is None
     assert visitor.post(f"/api/tasks/{TASK}/continue").status == 200
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not (found := visitor.get(f"/api/tasks/{TASK}"))["driver_said"]:
         assert time.monotonic() < deadline
         time.sleep(0.1)

@@ -45,7 +45,7 @@ def visitor(top: Path) -> Iterator[Visitor]:
 
 def heard(line: ClientConnection, wanted: str = "task_updated") -> dict[str, Any]:
     while True:
-        said: dict[str, Any] = json.loads(line.recv(timeout=15))
+        said: dict[str, Any] = json.loads(line.recv(timeout=120))
         if said["type"] == wanted:
             return said
 
@@ -109,7 +109,7 @@ def test_a_task_of_nobody_is_no_socket(visitor: Visitor) -> None:
     for name in ("task-of-nobody", "..%2f..%2fetc", "%00"):
         with pytest.raises((ConnectionClosed, InvalidStatus)):  # noqa: SIM117 - refused, or told and closed
             with visitor.listen(f"/ws/tasks/{name}") as line:
-                line.recv(timeout=5)
+                line.recv(timeout=120)
 
 
 def test_what_a_listener_says_is_of_no_interest(top: Path, visitor: Visitor) -> None:
@@ -122,7 +122,7 @@ def test_what_a_listener_says_is_of_no_interest(top: Path, visitor: Visitor) -> 
     with visitor.listen("/ws/updates") as line:
         line.send("a" * 100_000)
         with pytest.raises(ConnectionClosed) as closed:
-            line.recv(timeout=10)
+            line.recv(timeout=120)
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1009, "too long"
 
@@ -148,7 +148,7 @@ def test_sockets_are_bounded(top: Path, visitor: Visitor, monkeypatch: pytest.Mo
             with pytest.raises(InvalidStatus), visitor.listen("/ws/updates"):
                 pass
         assert visitor.get("/api/status")["total"] == 0
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while True:
         with contextlib.suppress(InvalidStatus), visitor.listen("/ws/updates"):
             break
@@ -169,7 +169,7 @@ def test_a_thousand_connections_without_a_word_leave_the_rest_alone(visitor: Vis
     finally:
         for line in held:
             line.close()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while visitor.ask("GET", "/api/status").status != 200:
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -214,13 +214,13 @@ def test_a_reader_that_never_reads_is_let_go_and_others_hear_on(
                     one._tasks[0].get_loop().call_soon_threadsafe(
                         listener.tell, ("repo", "task"), f"{number}" * (1 << 24)
                     )
-                assert str(line.recv(timeout=15))[0] == str(number)
+                assert str(line.recv(timeout=120))[0] == str(number)
             _wait(lambda: one.listeners == 1)
         assert visitor.get("/api/status")["total"] == 0
 
 
 def _wait(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not reached():
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -188,7 +188,7 @@ def test_of_two_that_continue_at_once_one_says_so(scene: Scene) -> None:
 def _go_on(top: Path, start: "multiprocessing.synchronize.Barrier") -> None:
     """Go on with a workflow, at the same instant as somebody else; the exit code says how it ended."""
     checkout = replace(Checkout.open(top, command="race"), clock=lambda: datetime(2030, 1, 31, tzinfo=UTC))
-    start.wait(10)
+    start.wait(120)
     try:
         continue_workflow(checkout)
     except PolicyError:
@@ -216,7 +216,7 @@ def test_of_two_processes_that_race_one_wins_and_one_says_so_and_the_files_are_w
             for each in both:
                 each.start()
             for each in both:
-                each.join(20)
+                each.join(120)
             codes += sorted(each.exitcode or 0 for each in both)
         assert read_logged(scene.top).log.broken == ""
         files = OnDisk(scene.top)

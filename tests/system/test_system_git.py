@@ -357,7 +357,7 @@ def test_a_call_that_has_begun_ends_whoever_kills_the_one_who_made_it(tmp_path: 
         caller.wait()
         content.write(b"whole\n")
     stored = tmp_path / "repo/.git/objects" / hashlib.sha1(b"blob 6\0whole\n").hexdigest()[:2]
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (stored.is_dir() and any(not entry.name.startswith("tmp") for entry in stored.iterdir())):
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -139,7 +139,7 @@ def test_kill_all_ends_every_run(tmp_path: Path) -> None:
     assert eventually(lambda: len(list(tmp_path.glob("up*"))) == 3)
     kill_all()
     for thread in threads:
-        thread.join(5)
+        thread.join(120)
     assert [done.code for done in results] == [-signal.SIGKILL] * 3
 
 

@@ -98,7 +98,7 @@ class Running:
     def stop(self) -> None:
         """It ends well."""
         self._child.send_signal(signal.SIGTERM)
-        assert self._child.wait(30) == 0, self.said()
+        assert self._child.wait(120) == 0, self.said()
 
 
 def until(condition: Callable[[], bool], why: Callable[[], object] = lambda: "", seconds: float = 60) -> None:

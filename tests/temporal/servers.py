@@ -52,7 +52,7 @@ class Server:
                 stderr=log,
                 preexec_fn=ends_with_us(),  # noqa: PLW1509
             )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             if listens(self.port):
                 return

@@ -73,7 +73,7 @@ class Here:
             assert first.startswith(f"{words[0]}: "), first
             yield child
             child.send_signal(signal.SIGTERM)
-            assert child.wait(30) == 0, child.stdout.read()
+            assert child.wait(120) == 0, child.stdout.read()
 
     @contextmanager
     def started(self, *words: str) -> Iterator["subprocess.Popen[str]"]:

@@ -162,7 +162,7 @@ def test_an_abort_ends_a_task_while_an_effect_runs(config: Config, tmp_path: Pat
     def meddle(effect: Effect) -> Outcome | None:
         if isinstance(effect, Act):
             started.set()
-            assert go_on.wait(30)
+            assert go_on.wait(120)
         return None
 
     async def run() -> None:
@@ -190,7 +190,7 @@ def test_a_workflow_that_is_cancelled_calls_its_effects_off_and_records_nothing_
     def meddle(effect: Effect) -> Outcome | None:
         if isinstance(effect, Act):
             started.set()
-            assert go_on.wait(30)
+            assert go_on.wait(120)
         return None
 
     async def run() -> None:
@@ -354,7 +354,7 @@ def test_a_second_attempt_joins_the_first_and_a_late_one_finds_its_key(tmp_path:
 
     def meddle(effect: Effect) -> Outcome | None:
         started.set()
-        assert go_on.wait(30)
+        assert go_on.wait(120)
         return None
 
     async def run() -> None:

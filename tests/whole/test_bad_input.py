@@ -320,6 +320,6 @@ def driver(play: Play, *words: str) -> Iterator["subprocess.Popen[str]"]:
 def interrupted(process: "subprocess.Popen[str]") -> str:
     """Ctrl-C: it ends at once, with the code for it."""
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130, said
     return said

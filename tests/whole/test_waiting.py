@@ -43,7 +43,7 @@ def waiting(scene: Scene) -> Iterator["subprocess.Popen[bytes]"]:
         words, cwd=scene.top, env=dict(scene.environ), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 240
         while not (rows := status(scene)) or rows[0].get("waits_for") is None:
             assert time.monotonic() < until, rows
             time.sleep(0.2)
