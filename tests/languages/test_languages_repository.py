@@ -172,25 +172,3 @@ def test_nothing_that_a_watch_saw_is_lost_or_moved_on_the_way_to_one_run() -> No
     assert reached_in({**record, "replaced": {test: ["a.py::f"]}}) == Reached(
         {}, {}, {}, frozenset(), frozenset(), frozenset(), replaced={test: names}
     )
-
-
-@every(
-    ("files", "name"),
-    [
-        (
-            {"package.json": '{"scripts": {"test": "node --test", "test:integration": "x"}}', "a.js": ""},
-            "tests of the script `test:integration`",
-        ),
-        (
-            {
-                "go.mod": "module a\n",
-                "a.go": "package a\n",
-                "db_test.go": "//go:build integration\n\npackage a\n",
-            },
-            "integration tests",
-        ),
-    ],
-)
-def test_tests_that_a_project_keeps_apart_are_named_as_not_run(files: dict[str, str], name: str) -> None:
-    (project,) = find_projects(lambda path: files[path].encode() if path in files else None, [*files])
-    assert dict(project.plan.not_run)[name].startswith("not run: ")

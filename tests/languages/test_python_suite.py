@@ -194,12 +194,11 @@ def test_what_the_project_means_and_is_not_run_is_named_with_its_reason() -> Non
     assert dict(plan.not_run) == {
         "`pytest -m big`": "not run: tox runs it beside the suite",
         "option --odd=1": "not taken over from tox: it belongs to no known plugin",
-        "`pytest tests/integration`": "not run: the tox environment integration runs it beside the suite",
-        "tests/integration": "not run: the project's own command leaves it out",
         "doctests of the documentation": "not run: they need the documentation's own build",
         "other versions of Python": "not run: tox has py311, py312, a task has one",
         "npm tests of ui/package.json": "not run: only the Python tests are",
     }
+    assert [marked.name for marked in plan.marked] == ["tests of the tox environment integration"]
 
 
 def test_options_of_pytests_own_settings_are_named_and_not_repeated() -> None:

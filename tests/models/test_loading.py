@@ -44,5 +44,7 @@ print("openai" in sys.modules, "anthropic" in sys.modules, *troubles)
 def test_libraries_load_beside_other_work_whole_for_every_thread_that_meets_them_and_only_the_first_choice() -> (
     None
 ):
-    done = subprocess.run([sys.executable, "-c", MEETING], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", MEETING], capture_output=True, text=True, check=False, timeout=120
+    )
     assert (done.stdout, done.stderr, done.returncode) == ("True False\n", "", 0)

@@ -24,6 +24,20 @@ AGAIN = {
         "new": "Twice the number.\n\n    >>> double(0)\n    0\n",
     },
 }
+INTEGRATION = """\
+from calc import double
+
+
+def test_all() -> None:
+    raise RuntimeError("no service here")
+
+
+def test_halves() -> None:
+    assert double(0.0) == 0
+"""
+# What the suite and the new test do not see, and the integration tests do.
+WRONG = {"name": "edit_file", "args": {"path": EDITED, "old": "number * 2", "new": "number << 1"}}
+RIGHT = {"name": "edit_file", "args": {"path": EDITED, "old": "number << 1", "new": "number * 2"}}
 
 
 def test_doctests_that_tox_runs_are_kept_and_the_rest_is_named_as_not_checked(
@@ -33,17 +47,18 @@ def test_doctests_that_tox_runs_are_kept_and_the_rest_is_named_as_not_checked(
         **PROJECT,
         "tox.ini": TOX,
         EDITED: DOCUMENTED,
-        "integration/test_all.py": "import pytest\n\n\ndef test_all() -> None:\n    raise RuntimeError\n",
+        "integration/test_all.py": INTEGRATION,
         "tests/test_odd.py": "import pytest\n\n\ndef test_odd() -> None:\n    pytest.importorskip('oddity')\n",
     }
     person = Person(make_repository(tmp_path / "checkout", files), tmp_path / "script.yaml")
     init = person.run("init")
     assert "pytest --doctest-modules calc tests" in init.out
-    assert "`pytest integration`: not run: the tox environment integration" in init.out
+    assert "tests of the tox environment integration, once the change is done: python -m pytest" in init.out
     refused = rf"weakened: {EDITED}::calc.double lost 1 example"
     person.scripted(
         patch(*FIX, SILENT),
-        patch(AGAIN, expects=(refused,)),
+        patch(AGAIN, WRONG, expects=(refused,)),
+        patch(RIGHT, expects=(r"integration/test_all.py::test_halves passed before and is failed now",)),
         {"stage": "review", "reply": APPROVAL},
     )
     done = person.run(
@@ -51,5 +66,10 @@ def test_doctests_that_tox_runs_are_kept_and_the_rest_is_named_as_not_checked(
     )
     assert done.code == 0, done.said
     screen = " ".join(done.said.split())
-    assert "not checked: `pytest integration`: not run: the tox environment integration runs it" in screen
+    kind = "tests of the tox environment integration"
+    assert f"integration: {kind}: 1 passed, none worse than on the base" in screen
+    assert f"not checked: 1 of the {kind}: fail on the base, too: integration/test_all.py::test_all" in screen
     assert "not checked: tests/test_odd.py::test_odd: skipped: " in screen
+    again = person.run("verify", person.only_task(), "--rerun")
+    assert again.code == 0, again.said
+    assert "integration again" in again.said

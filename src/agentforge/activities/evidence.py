@@ -13,6 +13,7 @@ from agentforge.gates.documents import objects, texts
 from agentforge.gates.examined import examined_lines
 from agentforge.gates.finals import not_run_lines, unread_lines
 from agentforge.gates.flags import flags_of, with_rulings
+from agentforge.gates.marked import marked_lines
 from agentforge.gates.mutation import mutation_lines
 from agentforge.gates.plan import runs_of
 from agentforge.gates.red import declared_tests, names_test
@@ -84,8 +85,11 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "human_commits": list(state.human_commits),
         "cost": cost(state),
     }
-    if debates := _debates(world, state):  # a task without one says nothing of it
+    # A task without one says nothing of it.
+    if debates := _debates(world, state):
         body["debates"] = debates
+    if integration := marked_lines(records.get("green", {})):
+        body["integration"] = [*integration]
     return body
 
 
@@ -137,6 +141,7 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
             "not_run",
             "kind",
             "not_checked",
+            "integration",
             "conformance",
             "violation",
         )

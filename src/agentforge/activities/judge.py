@@ -17,6 +17,7 @@ from agentforge.activities.conformance import (
 from agentforge.activities.debating import judge_arguments
 from agentforge.activities.dependencies import dependency_problems
 from agentforge.activities.examining import judge_checks
+from agentforge.activities.integration import with_integration
 from agentforge.activities.judged_place import judged_place
 from agentforge.activities.kinds import kind_of_change, owes_failing_test
 from agentforge.activities.measure import compare_types
@@ -148,7 +149,7 @@ def _known_green(world: World, state: RunView) -> Verdict | None:
 
 
 def _green(world: World, state: RunView) -> Ruling:
-    return _known_green(world, state) or run_green(world, state), ()
+    return with_integration(world, state, _known_green(world, state) or run_green(world, state)), ()
 
 
 def run_green(world: World, state: RunView) -> Verdict:
@@ -403,6 +404,7 @@ def _delivery(world: World, state: RunView) -> Ruling:
     verdict = _known_green(world, state) or run_green(world, state)
     if verdict.status != "passed":
         return verdict, ()
+    verdict = _with_earlier(verdict, green)
     product = state.stage.products[0]
     words = next(
         (_written(world, ref) for ref in reversed(run.drafts) if ref.contract == product.contract), {}
@@ -415,6 +417,20 @@ def _delivery(world: World, state: RunView) -> Ruling:
     )
     ref = world.keep_version(product.contract, product.phase, state.next_version(product.contract), report)
     return replace(verdict, record={**verdict.record, "deployment_ready": True}), (ref,)
+
+
+def _with_earlier(verdict: Verdict, green: Mapping[str, Json]) -> Verdict:
+    """The verdict on what is handed over with what the integration tests said of its code: only words changed
+    since.
+    """
+    if "integration" in verdict.record or "integration" not in green:
+        return verdict
+    gaps = [each for each in (green.get("not_checked"), verdict.record.get("not_checked")) if each]
+    joined: dict[str, Json] = {}
+    for each in gaps:
+        joined |= each if isinstance(each, dict) else {}
+    kept = {"integration": green["integration"], "not_checked": joined}
+    return replace(verdict, record={**verdict.record, **kept})
 
 
 def _contracts(world: World, state: RunView) -> Ruling:

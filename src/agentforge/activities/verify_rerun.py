@@ -3,12 +3,14 @@ tests of the base beside them. What differs, in either direction, is named by te
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from agentforge.activities.base_suite import measured_base
 from agentforge.activities.examining import judge_checks
 from agentforge.activities.findings import Finding
+from agentforge.activities.integration import run_integration
 from agentforge.activities.judge import run_green, run_red
 from agentforge.activities.verify_record import Moment
 from agentforge.activities.world import World
@@ -43,6 +45,8 @@ def rerun_findings(world: World, moments: list[Moment]) -> list[Finding]:
     if view is not None:
         fresh = run_green(world, view)
         found.append(_finding("green again", fresh, [*_given_up(record, fresh), *_rows(record, fresh)]))
+        if marked := records.get("green", {}).get("integration"):
+            found.append(_integration_again(world, replace(view, tree=state.tree), marked))
     examined = records.get("examined", {})
     if examined.get("checks") and (view := _as_judged(moments, "examined", examined, world)) is not None:
         fresh, _ = judge_checks(world, view)
@@ -50,6 +54,24 @@ def rerun_findings(world: World, moments: list[Moment]) -> list[Finding]:
             _finding("examined again", fresh, [*_held_out(examined, fresh), *_rows(examined, fresh)])
         )
     return found
+
+
+def _integration_again(world: World, view: RunView, recorded: list[Any]) -> Finding:
+    """The integration tests on the base and on the change, held against what is on record."""
+    fresh = {each.name: each for each in run_integration(world, view)}
+    wrong = [f"{name} are not on record" for name in fresh.keys() - {row["name"] for row in recorded}]
+    for row in recorded:
+        again = fresh.get(row["name"])
+        if again is None:
+            wrong.append(f"{row['name']} are only on record")
+            continue
+        wrong += again.reasons
+        if (again.to_json()["status"], again.passed) != (row["status"], row["passed"]):
+            wrong.append(
+                f"{row['name']}: {row['passed']} passed ({row['status']}) and {again.passed} do now "
+                f"({again.to_json()['status']})"
+            )
+    return _agreement("integration again", wrong)
 
 
 def _as_judged(moments: list[Moment], gate: str, record: Mapping[str, Any], world: World) -> RunView | None:

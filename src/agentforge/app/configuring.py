@@ -17,7 +17,7 @@ from agentforge.languages.generic.suggested import SuggestedTests, suggest
 from agentforge.languages.repository import Project, find_projects, is_unknown, joined_plan
 from agentforge.languages.stated_rules import StatedRule, stated_rules
 from agentforge.languages.table import DEFAULT, is_other_code, languages_of
-from agentforge.languages.values import Plan
+from agentforge.languages.values import MarkedTests, Plan
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.store.site import Site, home_path
@@ -164,6 +164,7 @@ def _facts(projects: Sequence[Project], plan: Plan) -> Facts:
         ("setup", [brief(spell_command(words), 400) for words in plan.setup]),
         ("tests", [spell_command(plan.tests)]),
         ("test paths", list(plan.test_paths)),
+        *([("integration", [*map(_integration, plan.marked)])] if plan.marked else []),
         *([("not checked", [f"{name}: {brief(why)}" for name, why in plan.not_run])] if plan.not_run else []),
         ("runs", [*PLAN]),
         ("import roots", [root or "." for root in plan.import_roots]),
@@ -171,6 +172,10 @@ def _facts(projects: Sequence[Project], plan: Plan) -> Facts:
         ("types", list(plan.type_checkers) or ["not configured"]),
         ("because", [brief(reason) for reason in plan.reasons]),
     ]
+
+
+def _integration(marked: MarkedTests) -> str:
+    return f"{marked.name}, once the change is done: {brief(spell_command(marked.command), 200)}"
 
 
 def _sandbox() -> tuple[Sandbox | None, list[str]]:

@@ -40,6 +40,8 @@ class ProofReport:
     cost: dict[str, Any]
     examined: list[str] = field(default_factory=list)
     """What checks of somebody who saw neither tests nor change said."""
+    integration: list[str] = field(default_factory=list)
+    """What the integration tests said, where the project marks any."""
     debates: list[dict[str, Any]] = field(default_factory=list)
     """What was argued about before the work, and decided."""
 
@@ -81,6 +83,7 @@ def proof_report(task: OpenTask) -> ProofReport:
         same_author=bool(evidence.get("same_author")),
         cost=evidence.get("cost") or {},
         examined=[*texts(evidence, "examined")],
+        integration=[*texts(evidence, "integration")],
         debates=[{"stage": stage, **debate} for stage, debate in (evidence.get("debates") or {}).items()],
     )
 

@@ -198,6 +198,11 @@ def joined_plan(projects: Sequence[Project]) -> Plan:
             for each in projects
             for name, why in each.plan.not_run
         ),
+        marked=tuple(
+            replace(marked, name=f"{marked.name} in {each.root}" if each.root else marked.name)
+            for each in projects
+            for marked in each.plan.marked
+        ),
         reasons=tuple(f"{each.name}: {why}" for each in projects for why in each.plan.reasons),
     )
 

@@ -24,6 +24,18 @@ Words = tuple[tuple[bool, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class MarkedTests:
+    """Tests that a project keeps apart from its own by a mark: they run once, when the change is done."""
+
+    name: str
+    """How the project calls them, as a phrase: `tests marked integration`."""
+    command: tuple[str, ...]
+    """What runs them, in the words of the plan's own test command."""
+    ids: tuple[str, ...] = ()
+    """Files and folders; empty for whatever the command finds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """How to make a project's environment and run its tests.
 
@@ -56,6 +68,8 @@ class Plan:
     """Where the suite is, if the project's own command says so; empty for wherever the runner finds tests."""
     not_run: tuple[tuple[str, str], ...] = ()
     """What the project means by its tests and is not run, each with the reason."""
+    marked: tuple[MarkedTests, ...] = ()
+    """Integration tests, as far as the project marks them and they can be run."""
     checkers: tuple[tuple[str, ...], ...] = ()
     """Commands of set-up that install linters and type checkers; what one of them cannot bring is asked
     about.

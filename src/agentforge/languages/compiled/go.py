@@ -16,6 +16,7 @@ from agentforge.languages.compiled.watching import VARIABLE, LineCalls
 from agentforge.languages.described import Read, decode, words
 from agentforge.languages.reports.ends import Canaries, Program
 from agentforge.languages.reports.go_events import broken_files, read_go
+from agentforge.languages.values import MarkedTests
 
 DIALECT = TestDialect(
     test=re.compile(
@@ -200,14 +201,21 @@ def _is_test(path: str) -> bool:
     return path.endswith("_test.go")
 
 
-_TAGGED = re.compile(r"^//go:build[^\n]*\b(integration|e2e|acceptance)\b", re.MULTILINE)
+_TAGGED = re.compile(r"^//go:build[^\n]*(?<![!\w])(integration|e2e|acceptance)\b", re.MULTILINE)
 
 
-def _behind_tags(read: Read, paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Tests that are built only where somebody asks for them by a tag."""
-    files = [path for path in paths if path.endswith("_test.go")]
-    tags = {found[1] for path in files if (found := _TAGGED.search(decode(read(path))[:2000]))}
-    return tuple((f"{tag} tests", f"not run: they are behind the build tag `{tag}`") for tag in sorted(tags))
+def _behind_tags(read: Read, paths: Sequence[str]) -> tuple[MarkedTests, ...]:
+    """Tests that are built only where somebody asks for them by a tag; by file, so that no other runs."""
+    behind: dict[str, list[str]] = {}
+    for path in sorted(path for path in paths if path.endswith("_test.go")):
+        if found := _TAGGED.search(decode(read(path))[:2000]):
+            behind.setdefault(found[1], []).append(path)
+    return tuple(
+        MarkedTests(
+            f"tests behind the build tag {tag}", ("go", "test", f"-tags={tag}", "./..."), tuple(files)
+        )
+        for tag, files in sorted(behind.items())
+    )
 
 
 _TELLER = """package {package}

@@ -15,10 +15,12 @@ from agentforge.languages.compiled.braces import TestDialect, tests_in
 from agentforge.languages.compiled.kit import Commands, Kit
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line
 from agentforge.languages.compiled.watching import VARIABLE, LineCalls
-from agentforge.languages.described import Read, words
+from agentforge.languages.described import Read, decode, words
+from agentforge.languages.marked import is_integration
 from agentforge.languages.outcomes import Outcome
 from agentforge.languages.reports.ends import Canaries, End, Program, numbered
 from agentforge.languages.reports.junit_xml import JUnitCase, UnreadableReport, read_junit
+from agentforge.languages.values import MarkedTests
 
 _ANNOTATION = r"@\w+(?:\.\w+)*(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*"
 DIALECT = TestDialect(
@@ -312,6 +314,36 @@ def _of_pom(text: str) -> object:
     return plugins, [found[0] for found in _PROPERTY.finditer(text)]
 
 
+_OF_FAILSAFE = re.compile(r"(?:.*/)?src/test/java/(?:.*/)?(?:IT\w*|\w*IT|\w*ITCase)\.java")
+
+
+def _of_failsafe(read: Read, paths: Sequence[str]) -> tuple[MarkedTests, ...]:
+    """Classes that Maven's Failsafe runs, by their names. Surefire runs them when it is asked for them,
+    without what the phases around them would start.
+    """
+    poms = (path for path in paths if path.rpartition("/")[2] == "pom.xml")
+    if not any("maven-failsafe-plugin" in decode(read(path)) for path in poms):
+        return ()
+    files = tuple(sorted(filter(_OF_FAILSAFE.fullmatch, paths)))
+    return (MarkedTests("integration tests of Failsafe", ("mvn", "test"), files),) if files else ()
+
+
+def _left_out(read: Read, paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """What Maven does around integration tests, and source sets of Gradle, which have a task of their own."""
+    if _of_failsafe(read, paths):
+        return (("phases around the integration tests", "not run: only the phase `test` is"),)
+    folders = {
+        f"src/{found[1]}"
+        for path in paths
+        if (found := re.search(r"(?:^|/)src/(\w+)/(?:java|kotlin)/", path))
+    }
+    return tuple(
+        (f"tests in {folder}", "not run: only the task `test` is")
+        for folder in sorted(folders)
+        if is_integration(re.sub(r"(?<=[a-z])(?=[A-Z])", "-", folder))
+    )
+
+
 _TELLER = """{package}final class AgentforgeLines {{
     private static final java.util.Set<Integer> SEEN = java.util.concurrent.ConcurrentHashMap.newKeySet();
 
@@ -386,5 +418,6 @@ KIT = Kit(
         for name, path in (("settings", maven_settings()), ("machine", _machine_repository()))
         if path.exists()
     },
-    not_run=(("integration tests of Failsafe", "only the phase `test` is run"),),
+    marked=_of_failsafe,
+    left_out=_left_out,
 )

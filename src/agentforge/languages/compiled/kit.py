@@ -17,11 +17,20 @@ from agentforge.languages.compiled.watching import LineCalls
 from agentforge.languages.covering import WatchedRuns
 from agentforge.languages.described import Read
 from agentforge.languages.environments import build_environment
+from agentforge.languages.marked import MOST, declared_integration
 from agentforge.languages.outcomes import TestRun, Watch
 from agentforge.languages.plain.answers import PlainProjects, PlainTests
 from agentforge.languages.set_up import Makings
 from agentforge.languages.toolchains import find_toolchains, needs_of, with_toolchains
-from agentforge.languages.values import CheckRun, Environment, Liveness, Plan, Sections
+from agentforge.languages.values import (
+    SETTINGS_FILE,
+    CheckRun,
+    Environment,
+    Liveness,
+    MarkedTests,
+    Plan,
+    Sections,
+)
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.network.destinations import Destination, destinations
 from agentforge.system.canon import digest
@@ -80,8 +89,10 @@ class Kit:
     read: Callable[[], Mapping[str, Path]] = dict
     """What set-up may read beside the toolchain, by the names that its commands have for it."""
     not_run: tuple[tuple[str, str], ...] = ()
-    marked: Callable[[Read, Sequence[str]], tuple[tuple[str, str], ...]] = lambda *_: ()
-    """What a project marks as tests of another kind, which nothing here runs; each with the reason."""
+    marked: Callable[[Read, Sequence[str]], tuple[MarkedTests, ...]] = lambda *_: ()
+    """What a project marks as integration tests."""
+    left_out: Callable[[Read, Sequence[str]], tuple[tuple[str, str], ...]] = lambda *_: ()
+    """What of a project's tests nothing here runs, beside `not_run`; each with the reason."""
     stub: Stub | None = None
     """What stands in for the names that new tests lack."""
     warm: str = ""
@@ -120,12 +131,7 @@ class KitProjects(PlainProjects):
         commands = said.get("commands")
         told = commands.get("test") if isinstance(commands, Mapping) else None
         setup = said.get("setup")
-        tests = tuple(shlex.split(str(told))) if told else kit.command(read, paths)
-        if kit.starts and tests[0].rpartition("/")[2] not in kit.starts:
-            raise UsageError(
-                f"`{shlex.join(tests)}` does not start {kit.runner}, and the verdicts are {kit.runner}'s.",
-                "Correct `commands.test` in `.agentforge/config/settings.yaml`, or declare `generic:` there.",
-            )
+        tests = self._judged(str(told), "test") if told else kit.command(read, paths)
         locks = [path for path in paths if path.rpartition("/")[2] in self.BUILD_FILES | kit.locks]
         return Plan(
             tuple(tuple(shlex.split(str(line))) for line in setup)
@@ -138,8 +144,27 @@ class KitProjects(PlainProjects):
             (f"{next((path for path in paths if path in kit.markers), kit.name)} is there",),
             tuple(locks),
             toolchains=needs_of(paths, read),
-            not_run=(*kit.not_run, *kit.marked(read, paths)),
+            not_run=(*kit.not_run, *kit.left_out(read, paths)),
+            marked=self._marked(read, paths, said),
         )
+
+    def _marked(
+        self, read: Read, paths: Sequence[str], settings: Mapping[str, object]
+    ) -> tuple[MarkedTests, ...]:
+        line = declared_integration(settings)
+        if line is None:
+            return self._kit.marked(read, paths)[:MOST]
+        return (MarkedTests(f"tests of `{line}`", self._judged(line, "integration")),) if line else ()
+
+    def _judged(self, line: str, key: str) -> tuple[str, ...]:
+        """A command that a person wrote down, as words, if its outcomes can be judged."""
+        kit, words = self._kit, tuple(shlex.split(line))
+        if kit.starts and words[0].rpartition("/")[2] not in kit.starts:
+            raise UsageError(
+                f"`{line}` does not start {kit.runner}, and the verdicts are {kit.runner}'s.",
+                f"Correct `commands.{key}` in `{SETTINGS_FILE}`, or declare `generic:` there.",
+            )
+        return words
 
     def build(  # noqa: PLR0913 - the port
         self,

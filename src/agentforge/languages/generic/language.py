@@ -12,9 +12,10 @@ from agentforge.languages.compiled.kit import SYSTEM_PATH, Kit, KitProjects, Kit
 from agentforge.languages.compiled.languages import language_of_kit
 from agentforge.languages.described import Read, words
 from agentforge.languages.generic.judging import MISSING_NAMES, PROGRAM, DeclaredTests, judge
+from agentforge.languages.marked import declared_integration
 from agentforge.languages.plain.reading import NEVER
 from agentforge.languages.port import Language
-from agentforge.languages.values import SETTINGS_FILE, Liveness, Plan
+from agentforge.languages.values import SETTINGS_FILE, Liveness, MarkedTests, Plan
 
 SUFFIXES = tuple(
     f".{suffix}"
@@ -102,7 +103,9 @@ class GenericProjects(KitProjects):
             globs,
         )
         _check(declared)
-        plan = super().detect(read, paths, {**said, "commands": {"test": shlex.join(declared.words())}})
+        plan = super().detect(
+            read, paths, {**said, "commands": {"test": shlex.join(declared.words()), "integration": ""}}
+        )
         return Plan(
             plan.setup,
             declared.words(),
@@ -113,7 +116,19 @@ class GenericProjects(KitProjects):
             plan.lock_files,
             toolchains=plan.toolchains,
             not_run=_gaps(declared),
+            marked=_marked(declared, said),
         )
+
+
+def _marked(declared: DeclaredTests, settings: Mapping[str, object]) -> tuple[MarkedTests, ...]:
+    """A further command that the settings name, whose report is of the same form."""
+    if not (line := declared_integration(settings)):
+        return ()
+    if declared.report == "exit":
+        own = replace(declared, each="", named=(("integration", line),))
+    else:
+        own = replace(declared, test=line)
+    return (MarkedTests(f"tests of `{line}`", own.words()),)
 
 
 def _check(declared: DeclaredTests) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import posixpath
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +14,6 @@ from agentforge.languages.node.checkers import linters_of, types_of
 from agentforge.languages.node.manifest import (
     PACKAGE,
     Manager,
-    Package,
     manager_of,
     other_runner,
     package_at,
@@ -23,6 +21,7 @@ from agentforge.languages.node.manifest import (
     suite_in,
     suites_in,
 )
+from agentforge.languages.node.marked import declared_marks, marked_scripts
 from agentforge.languages.node.registry import (
     certificates,
     logins_in,
@@ -40,7 +39,6 @@ from agentforge.sandbox.network.destinations import Destination
 from agentforge.system.programs import find_program
 
 LOCKS = words("package-lock.json npm-shrinkwrap.json pnpm-lock.yaml yarn.lock bun.lock")
-_OTHER_KIND = re.compile(r"(?:tests?[:-])?(?:integration|e2e|acceptance|system|it)(?:[:-]tests?)?")
 _DECIDES = LOCKS | words("package.json .npmrc .yarnrc .yarnrc.yml pnpm-workspace.yaml .nvmrc .node-version")
 
 
@@ -106,8 +104,10 @@ class NodeProjects(PlainProjects):
             lock_files=tuple(sorted(path for path in paths if _decides(path))),
             type_checkers=checkers,
             toolchains=needs_of(paths, read),
-            not_run=(*_not_run(unknown, has_suite=bool(suites)), *_other_kinds(packages)),
+            not_run=_not_run(unknown, has_suite=bool(suites)),
         )
+        marked, left = marked_scripts(packages, paths)
+        plan = replace(plan, marked=marked, not_run=(*plan.not_run, *left))
         return _corrected(plan, settings or {}, manager)
 
     def build(  # noqa: PLR0913 - the port
@@ -240,14 +240,6 @@ def _not_run(unknown: str, *, has_suite: bool) -> tuple[tuple[str, str], ...]:
     return (("tests", f"The project {what}; node:test, vitest, jest and mocha are known."),)
 
 
-def _other_kinds(packages: Sequence[Package]) -> tuple[tuple[str, str], ...]:
-    """Tests that the project keeps apart from its own by a script, and that nothing here runs."""
-    names = dict.fromkeys(
-        name for package in packages for name in package.mapping("scripts") if _OTHER_KIND.fullmatch(name)
-    )
-    return tuple((f"tests of the script `{name}`", "not run: only those of `test` are") for name in names)
-
-
 def _corrected(plan: Plan, settings: Mapping[str, object], manager: Manager) -> Plan:
     """The plan with what a person wrote down instead of what was found."""
     if isinstance(commands := settings.get("setup"), list) and all(
@@ -259,6 +251,7 @@ def _corrected(plan: Plan, settings: Mapping[str, object], manager: Manager) -> 
             reasons=(f"`setup` in `{SETTINGS_FILE}`",),
         )
     del manager
+    plan = replace(plan, marked=declared_marks(settings, plan.marked))
     told = settings.get("commands")
     line = told.get("test") if isinstance(told, Mapping) else None
     if not isinstance(line, str):

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from agentforge.core.errors import UsageError
 from agentforge.languages.described import Read, table, words
+from agentforge.languages.marked import declared_integration
 from agentforge.languages.python.checkers import (
     Checker,
     left_formatters,
@@ -30,7 +31,7 @@ from agentforge.languages.python.requirements import (
 from agentforge.languages.python.suite import find_suite, suite_of
 from agentforge.languages.python.workspace import members
 from agentforge.languages.toolchains import needs_of
-from agentforge.languages.values import SETTINGS_FILE, Plan
+from agentforge.languages.values import SETTINGS_FILE, MarkedTests, Plan
 from agentforge.system.canon import digest
 
 PYTHON = "{env}/bin/python"
@@ -74,6 +75,7 @@ def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | No
         toolchains=needs_of(project.paths, read),
         suite_paths=suite.paths,
         not_run=(*suite.not_run.items(), *_unused(project)),
+        marked=suite.marked,
     )
     return _corrected(found, settings or {}, project)
 
@@ -227,6 +229,9 @@ def _corrected(plan: Plan, settings: Mapping[str, object], project: PythonProjec
         suite = suite_of(told, project)
         own = tuple(told) if suite is None else (*PYTEST, *suite.options, *suite.paths)
         plan = replace(plan, tests=own, suite_paths=suite.paths if suite else (), not_run=())
+    if (line := declared_integration(settings)) is not None:
+        found = (MarkedTests(f"tests of `{line}`", _words(line, "commands.integration")),) if line else ()
+        plan = replace(plan, marked=found)
     python = settings.get("python", "")
     return replace(plan, version=str(python) if python is not None else "")
 

@@ -10,6 +10,7 @@ from configparser import ConfigParser
 from typing import NamedTuple
 
 from agentforge.languages.described import Table, read_ini, read_toml, table
+from agentforge.languages.marked import is_integration
 from agentforge.languages.python.project import PythonProject, strings
 
 UNKNOWN = "\0"
@@ -209,15 +210,19 @@ def _scripts(project: PythonProject) -> OwnSource:
         (f"the hatch environment {name}", table(value, "scripts"))
         for name, value in project.tool("hatch", "envs").items()
     )
-    found = []
+    found: list[OwnCommand] = []
+    others: list[OwnCommand] = []
     for where, scripts in tables:
-        for name in TARGETS:
+        marked = [name for name in scripts if is_integration(name)]
+        for name in (*TARGETS, *marked):
             value = scripts.get(name)
             if isinstance(value, dict):
                 value = next((value[key] for key in ("cmd", "shell") if key in value), None)
             lines = [value] if isinstance(value, str) else strings(value)
-            found += _commands((re.sub(r"\{args(?::([^{}]*))?\}", r"\1", line) for line in lines), where)
-    return OwnSource(tuple(found))
+            bare = [re.sub(r"\{args(?::([^{}]*))?\}", r"\1", line) for line in lines]
+            place, said = (others, f"`{name}` of {where}") if name in marked else (found, where)
+            place += _commands(bare, said)
+    return OwnSource(tuple(found), tuple(others))
 
 
 # ------------------------------------------------------------------ make
@@ -227,12 +232,15 @@ def _make(project: PythonProject) -> OwnSource:
     name = next((name for name in ("Makefile", "makefile", "GNUmakefile") if name in project.paths), "")
     rules, needs, variables = _read_makefile(project.text(name) if name else "")
     target = next((target for target in TARGETS if target in rules or target in needs), "")
-    found: list[OwnCommand] = []
-    for each in dict.fromkeys((target, *needs.get(target, ()))):
-        for line in rules.get(each, ()):
-            text = _without_variables(line.lstrip("@-+ "), variables)
-            found += (OwnCommand(words, f"`make {target}`") for words in command_lines(text))
-    return OwnSource(tuple(found))
+
+    def commands(of: str) -> Iterator[OwnCommand]:
+        for each in dict.fromkeys((of, *needs.get(of, ()))):
+            for line in rules.get(each, ()):
+                text = _without_variables(line.lstrip("@-+ "), variables)
+                yield from (OwnCommand(words, f"`make {of}`") for words in command_lines(text))
+
+    marked = [name for name in rules if is_integration(name) and name != target]
+    return OwnSource(tuple(commands(target)), tuple(each for name in marked for each in commands(name)))
 
 
 def _read_makefile(text: str) -> tuple[dict[str, list[str]], dict[str, tuple[str, ...]], dict[str, str]]:

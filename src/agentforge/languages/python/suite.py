@@ -10,11 +10,22 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from agentforge.languages.described import Table, read_ini, read_toml, table
+from agentforge.languages.marked import left_out_by
 from agentforge.languages.python.layout import TEST_FILE, test_paths
+from agentforge.languages.python.marked import (
+    addopts_of,
+    marked_by_flags,
+    marked_by_options,
+    marked_elsewhere,
+    marked_folders,
+    marked_ignored,
+    unlike,
+)
 from agentforge.languages.python.own_commands import SITE, OwnCommand, OwnSource, own_sources
 from agentforge.languages.python.own_runs import OwnRun, read_run
 from agentforge.languages.python.project import PythonProject, strings
 from agentforge.languages.python.workspace import members
+from agentforge.languages.values import MarkedTests
 
 MOST_READ = 40
 """Test files that are looked into, to know in whose words they are written."""
@@ -33,6 +44,8 @@ class Suite:
     reasons: list[str] = field(default_factory=list)
     not_run: dict[str, str] = field(default_factory=dict)
     """What the project means by its tests and is not run, with the reason."""
+    marked: tuple[MarkedTests, ...] = ()
+    """Integration tests, which run when the change is done."""
 
 
 def find_suite(project: PythonProject, brought: frozenset[str]) -> Suite:
@@ -56,7 +69,35 @@ def find_suite(project: PythonProject, brought: frozenset[str]) -> Suite:
         suite.options += ("--import-mode=importlib",)
         suite.reasons.append("members of the workspace have test files of the same name")
     _name_left_out(suite, [source for source, _ in sources], joined, project, brought)
+    _mark(suite, [source for source, _ in sources], project, brought)
     return suite
+
+
+def _mark(
+    suite: Suite, sources: Sequence[OwnSource], project: PythonProject, brought: frozenset[str]
+) -> None:
+    """Integration tests: what marks them says how they are run, and then they are not among what is left."""
+    addopts = addopts_of(pytest_settings(project))
+    found = [
+        *marked_by_options(addopts, suite.options, suite.paths),
+        *marked_by_flags(project, suite.options, suite.paths),
+        *marked_ignored(addopts),
+    ]
+    others = (command for source in sources for command in source.others)
+    for command, marked in marked_elsewhere(others, project, brought):
+        line = f"`{shlex.join(command.words)}`"
+        if marked is None:
+            suite.not_run[line] = f"not run: {command.where} starts no test runner that is known"
+        else:
+            found.append(marked)
+            suite.not_run.pop(line, None)
+    outside = _outside(suite, project)
+    named = {word for marked in found for word in marked.command}
+    found += marked_folders((folder for folder in outside if folder not in named), suite.options)
+    suite.marked = unlike(found, ("python", "-m", "pytest", *suite.options, *suite.paths))
+    for folder in outside:
+        if any(folder in marked.command for marked in suite.marked):
+            suite.not_run.pop(folder, None)
 
 
 def suite_of(command: Sequence[str], project: PythonProject) -> Suite | None:
@@ -170,14 +211,9 @@ def _take(suite: Suite, runs: Sequence[OwnRun], project: PythonProject, settings
 
 def _from_settings(suite: Suite, settings: Table) -> None:
     """What the options in pytest's own settings leave out, and that they run doctests."""
-    told = settings.get("addopts", "")
-    try:
-        addopts = shlex.split(told) if isinstance(told, str) else list(strings(told))
-    except ValueError:
-        addopts = []
-    every = [*addopts, *suite.options]
+    every = [*addopts_of(settings), *suite.options]
     for option, value in pairwise(every):
-        if option in ("-m", "-k"):
+        if option in ("-m", "-k") and not left_out_by(value)[1]:
             spelled = f"{option} {shlex.quote(value)}"
             suite.not_run[f"tests that `{spelled}` leaves out"] = "not run: the project's own options say so"
     if any(word.startswith("--doctest-") for word in every):

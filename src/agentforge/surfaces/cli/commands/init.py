@@ -68,6 +68,7 @@ def _fields(done: "Configured") -> "dict[str, Json]":
         "setup": [spell_command(words) for words in plan.setup],
         "tests": spell_command(plan.tests),
         "test_paths": [*plan.test_paths],
+        "integration": [marked.name for marked in plan.marked],
         "not_checked": [{"name": name, "why": why} for name, why in plan.not_run],
         "import_roots": [root or "." for root in plan.import_roots],
         "linters": [*plan.linters],

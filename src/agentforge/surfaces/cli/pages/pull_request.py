@@ -92,7 +92,7 @@ def _proof(report: ProofReport) -> str:
         lines.append(f"check it with {code(f'agentforge verify {report.branch}')}")
     if report.same_author:
         lines.append("one role wrote both the test and the change")
-    lines += [plain(line) for line in report.examined]
+    lines += [plain(line) for line in (*report.examined, *report.integration)]
     lines.append(_cost(report.cost))
     return _section("Proof", lines)
 

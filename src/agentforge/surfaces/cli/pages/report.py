@@ -343,6 +343,7 @@ def _proof(report: TaskReport) -> str:
     lines += [brief(str(line)) for line in evidence.get("mutants") or []]
     lines += [brief(line, 400) for line in _runs(evidence)]
     lines += [brief(str(line), 200) for line in evidence.get("examined") or []]
+    lines += [brief(str(line), 200) for line in evidence.get("integration") or []]
     lines += [
         f"old test dropped: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
         f"{brief(str(row['reason']), 200)}"
