@@ -269,3 +269,16 @@ def test_a_project_can_turn_a_check_off_and_set_its_limit() -> None:
     assert all(each.check.name != "no-print-statements" for each in report.results)
     rules = declared({"conformance": {"checks": {"max-file-length": {"severity": "critical"}}}})
     assert replace(rules.checks["max-file-length"]).severity == "critical"
+
+
+def test_a_file_that_cannot_be_parsed_is_named_and_silences_no_check_for_the_others() -> None:
+    files = {"good.py": '"""Words."""\n', "broken.py": "def (\n", "other.py": "def ((\n"}
+    report = run(files)
+    assert report.unread == ("broken.py", "other.py")
+    ends = {each.check.name: each for each in report.results}
+    passed = ends["max-complexity"]
+    assert (passed.status, passed.files) == ("passed", 1)
+    assert passed.reason == "not of broken.py and 1 more, which cannot be read"
+    assert [
+        each.status for each in run({"broken.py": "def (\n"}).results if each.check.name == "max-complexity"
+    ] == ["not_run"]

@@ -1,7 +1,6 @@
 """Integration tests at the end of a change: what passed on the base must pass, what cannot run is named."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 

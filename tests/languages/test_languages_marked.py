@@ -216,5 +216,5 @@ def test_an_expression_leaves_out_what_it_is_false_for(expression: str, names: t
         *((name, False) for name in ("unit", "disintegration", "systems", "fe2er", "")),
     ],
 )
-def test_names_of_integration_tests(name: str, is_one: bool) -> None:  # noqa: FBT001 - a row
+def test_names_of_integration_tests(name: str, is_one: bool) -> None:
     assert is_integration(name) is is_one

@@ -145,3 +145,28 @@ def test_pyright_that_says_something_else_did_not_run(tree: Path, env: Environme
     (tree / "pyrightconfig.json").write_text("{}")
     python = fake_pyright(tmp_path / "bin", "no node here", 3)
     assert typecheck(NoSandbox(), replace(env, program=python), tree, []).status == "not_run"
+
+
+@pytest.mark.slow
+def test_what_is_remembered_from_edit_to_edit_hides_nothing_and_lies_outside_of_the_tree(
+    tree: Path, env: Environment, tmp_path: Path
+) -> None:
+    (tree / "mypy.ini").write_text("[mypy]\n")
+    (tree / "lib.py").write_text("def f(a: int) -> int:\n    return a\n")
+    (tree / "caller.py").write_text("from lib import f\n\nx: int = f(1)\n")
+    cache = tmp_path / "kept"
+
+    def found() -> dict[tuple[str, str], int]:
+        run = typecheck(NoSandbox(), env, tree, ["lib.py", "caller.py"], cache=cache)
+        assert run.status == "ran", run.reason
+        return dict(run.findings)
+
+    assert found() == {}
+    assert any(path.is_file() for path in cache.rglob("*"))
+    assert sorted(path.name for path in tree.iterdir()) == ["caller.py", "lib.py", "mypy.ini"]
+    (tree / "lib.py").write_text("def f(a: int) -> str:\n    return str(a)\n")
+    assert found() == {("caller.py", "assignment"): 1}
+    for path in cache.rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"{]")
+    assert found() == {("caller.py", "assignment"): 1}

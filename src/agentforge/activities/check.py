@@ -154,7 +154,7 @@ def _conformance(world: World, state: State) -> CheckDigest | str:
 
 
 def _types(world: World, state: State) -> CheckDigest | str:
-    before, after = compare_types(world, state, _changed(world, state))
+    before, after = compare_types(world, state, _changed(world, state), quick=True)
     found = _compared("types", before, after)
     if isinstance(found, str) or found.status == "not_run":
         return found

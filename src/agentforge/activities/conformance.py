@@ -69,6 +69,7 @@ class TreeConformance:
             "passed": [*passed],
             "failed": [*failed],
             **{name: ends.get(name, []) for name in ("not_configured", "not_available", "not_run")},
+            **({"unread": [*self.report.unread[:MAX_NAMED]]} if self.report.unread else {}),
             "violations": [each.to_json() for each in self.weighed.blocking[:MAX_NAMED]],
             "exempt": [each.identity for each in self.weighed.exempt],
             "advice": len(self.weighed.advice),

@@ -186,10 +186,12 @@ def run_green(world: World, state: RunView) -> Verdict:
         strict=_strict(world),
     )
     verdict = change.recorded(judge_green(world.pristine_runner(state), change.prepared(case)))
-    verdict = _with_conformance(verdict, tree_conformance(world, state, state.tree, changed, "every_edit"))
+    found = tree_conformance(world, state, state.tree, changed, "every_edit")
+    verdict = _with_conformance(verdict, found)
     if (named := named_violation(world, state)) is not None:
         verdict = _settled(verdict, named)
     gaps = suite_gaps(world.plan(state).not_run, baseline.tests, verdict.record)
+    gaps |= {f"checks of {path}": "not run: it cannot be parsed" for path in found.report.unread}
     return replace(verdict, record={**verdict.record, **_compared_with(state), "not_checked": gaps})
 
 

@@ -36,35 +36,38 @@ def conformance(world: World, state: State, paths: Sequence[str]) -> ToolResult:
 
 def type_check(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     """The project's own type checker: what is new since the base."""
-    before, now = compare_types(world, state, paths, world.workspace.snapshot())
+    before, now = compare_types(world, state, paths, world.workspace.snapshot(), quick=True)
     if before.status == "not_configured":
         return _absent(before.reason)
     return _result(now.status, now.reason, worse(before, now), "nothing new")
 
 
 def compare_types(
-    world: World, state: State, paths: Sequence[str], tree: str = ""
+    world: World, state: State, paths: Sequence[str], tree: str = "", *, quick: bool = False
 ) -> tuple[CheckRun, CheckRun]:
     """What the project's type checker says of the base and of a tree, the recorded one if none is given. The
     base is checked once a task, and the tree only where there is a checker that can run. A new test may have
-    the findings that the tests beside it have: the project writes its tests so.
+    the findings that the tests beside it have: the project writes its tests so. What is `quick` is advice:
+    the checker keeps what it found out from edit to edit, beside the checkouts of the task.
     """
+    cache = world.workspace.root / "types" if quick else None
 
     def check(tree: str, paths: Sequence[str]) -> CheckRun:
         place = judged_place(world, state, tree)
         environment = world.environment_of(state, tree)
-        return world.language(state).runs.typecheck(world.sandbox, environment, place, paths)
+        return world.language(state).runs.typecheck(world.sandbox, environment, place, paths, cache=cache)
 
     beside = _tests_beside(world, state, paths)
     every = [*paths, *dict.fromkeys(near for each in beside.values() for near in each)]
-    before = world.once("types", state.base_tree, *every, make=lambda: check(state.base_tree, every))
+    kind = "types, quick" if quick else "types"
+    before = world.once(kind, state.base_tree, *every, make=lambda: check(state.base_tree, every))
     if incomplete(before) and left_out(state, "types"):
         before = with_leave(before)
     if before.status != "ran":
         return before, before
     after = check(tree or state.tree, paths)
     if reached := _only_reached(world, state, after, every):
-        there = world.once("types", state.base_tree, *reached, make=lambda: check(state.base_tree, reached))
+        there = world.once(kind, state.base_tree, *reached, make=lambda: check(state.base_tree, reached))
         before = replace(before, findings={**there.findings, **before.findings})
     usual = {
         (path, code): count

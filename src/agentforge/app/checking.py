@@ -79,6 +79,8 @@ class CheckOutcome:
     exemptions: Mapping[str, Exemption]
     linters: tuple[LinterResult, ...] = ()
     """How the project's own linters ended; none where nobody asked."""
+    unread: tuple[str, ...] = ()
+    """Files that cannot be parsed."""
 
     @property
     def clean(self) -> bool:
@@ -124,6 +126,7 @@ def check(site: Site, request: CheckRequest) -> CheckOutcome:
         None if baseline is None else len(baseline),
         by_finding,
         _linters(site, request, wanted, compared=base is not None),
+        after.unread,
     )
 
 

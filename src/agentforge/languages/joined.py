@@ -256,10 +256,23 @@ class _JoinedRuns(PlainRuns):
             for path, text in each.language.runs.formatted(sandbox, part, place, own).items()
         }
 
-    def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
+    def typecheck(
+        self,
+        sandbox: Sandbox,
+        env: Environment,
+        tree: Path,
+        paths: Sequence[str],
+        /,
+        *,
+        cache: Path | None = None,
+    ) -> CheckRun:
         """Of each project, in its own files."""
+
+        def own_cache(project: Project) -> Path | None:
+            return cache / digest(project.name)[:16] if cache is not None else None
+
         return joined_checks(
-            (each, each.language.runs.typecheck(sandbox, part, place, own))
+            (each, each.language.runs.typecheck(sandbox, part, place, own, cache=own_cache(each)))
             for each, part, place in self._there(env, tree)
             if (own := self._own(each, paths)) or not paths
         )

@@ -351,8 +351,20 @@ class SandboxRuns(Protocol):
         Changes no file of the tree.
         """
 
-    def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
-        """What the project's own type checker finds, in what the project selects, else in `paths`."""
+    def typecheck(
+        self,
+        sandbox: Sandbox,
+        env: Environment,
+        tree: Path,
+        paths: Sequence[str],
+        /,
+        *,
+        cache: Path | None = None,
+    ) -> CheckRun:
+        """What the project's own type checker finds, in what the project selects, else in `paths`. With
+        `cache`, a folder outside of the tree, it may remember there what it found out: quicker, and no more
+        than advice, because code of the project can write there, too.
+        """
 
     def measure(  # noqa: PLR0913 - the facts of one run
         self,

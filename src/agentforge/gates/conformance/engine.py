@@ -1,8 +1,8 @@
 """The engine: what the checks find in the readings of a project's files. It reads no file and runs nothing.
 
 Every check ends in one of five ways, and only one of them is *passed*: it ran on at least one file and found
-nothing. What the project did not declare is *not configured*; what nobody can read in its languages is *not
-available*.
+nothing. A file that cannot be parsed is named and says nothing about the others. What the project did not
+declare is *not configured*; what nobody can read in its languages is *not available*.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,6 +46,8 @@ class CheckReport:
     findings: tuple[CodeFinding, ...]
     results: tuple[CheckResult, ...]
     files: int
+    unread: tuple[str, ...] = ()
+    """Wanted files that cannot be parsed: no check says anything of them that needs more than their text."""
 
     @property
     def ran(self) -> tuple[CheckResult, ...]:
@@ -83,7 +85,8 @@ def examine(readings: Mapping[str, FileReading], rules: ProjectRules, scope: Che
         found, result = _one(project, check, mine, scope)
         findings += found
         results.append(result)
-    return CheckReport(named(findings), tuple(results), len(paths))
+    unread = tuple(path for path in paths if not kept[path].parsed)
+    return CheckReport(named(findings), tuple(results), len(paths), unread)
 
 
 def _looks_at(check: CodeCheck, path: str, scope: CheckScope) -> bool:
@@ -106,14 +109,21 @@ def _one(
     if (rule := project.rules.own.get(check.name)) is not None:
         return _own(project, rule, about(rule, paths), scope)
     unread = [path for path in paths if not project.readings[path].parsed]
+    read = len(paths) - len(unread)
     hits = list(_hits(project, check, paths, scope))
     if check.name == COPIES and scope.copies is None:
         return [], CheckResult(check, "not_run", "looked for at the end of a phase")
     findings = [_finding(check, hit, scope) for hit in hits]
-    if not findings and unread:
-        return [], CheckResult(check, "not_run", f"{unread[0]} cannot be read", len(paths))
+    reason = f"not of {_named(unread)}, which cannot be read" if unread else ""
+    if not findings and not read:
+        return [], CheckResult(check, "not_run", f"{_named(unread)} cannot be read")
     status: CheckEnd = "failed" if findings else "passed"
-    return findings, CheckResult(check, status, "", len(paths), len(findings))
+    return findings, CheckResult(check, status, reason, max(read, 1), len(findings))
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = len(paths) - 1
+    return f"{paths[0]} and {more} more" if more else paths[0]
 
 
 def _own(

@@ -357,7 +357,16 @@ class KitRuns(WatchedRuns):
             after = {path: bench.text(path) for path in wanted if bench.has(path)}
         return {path: text for path, text in after.items() if text != wanted[path]}
 
-    def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:  # noqa: ARG002 - the port
+    def typecheck(
+        self,
+        sandbox: Sandbox,  # noqa: ARG002 - the port
+        env: Environment,  # noqa: ARG002 - the port
+        tree: Path,  # noqa: ARG002 - the port
+        paths: Sequence[str],  # noqa: ARG002 - the port
+        /,
+        *,
+        cache: Path | None = None,  # noqa: ARG002 - the port
+    ) -> CheckRun:
         """The compiler checks types in every run."""
         return CheckRun(
             "not_configured", f"the compiler of {self._kit.name} checks types in every run of the tests"

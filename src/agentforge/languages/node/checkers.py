@@ -17,6 +17,12 @@ from agentforge.system.processes import Completed
 Row = tuple[str, str, str]
 """A finding: file, code, and an example of it."""
 _GITHUB = re.compile(r"^::(?:error|warning) title=([^,]+),file=([^,]+),line=(\d+).*?::(.*)$", re.MULTILINE)
+_TROUBLE = "\0"
+KEPT = "{kept}"
+"""Stands for a folder where a checker may remember what it found out."""
+PART = "{part}"
+"""Stands for the number of the part that it is asked about."""
+_TSC_ITSELF = re.compile(r"^(?:\S*tsconfig[\w.-]*\(\d+,\d+\): )?error TS\d+: .*$", re.MULTILINE)
 _TSC = re.compile(r"^(.+?)\((\d+),\d+\): error (TS\d+): (.*)$", re.MULTILINE)
 
 
@@ -35,6 +41,12 @@ class NodeChecker:
     suffixes: tuple[str, ...] = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
     whole: bool = False
     """Whether it looks at the project, whatever files are named."""
+    otherwise: tuple[str, ...] = ()
+    """How it is asked where it does not take these options, as older versions."""
+    broken: re.Pattern[str] | None = None
+    """What it prints where it looked at nothing: its options or settings are wrong."""
+    parts: Callable[[Path], Sequence[Sequence[str]]] = lambda _: ((),)
+    """Further options, for each part of the project that it has to be asked about by itself."""
     writes: tuple[str, ...] = ()
     """How it is asked to print a text as it would have it; empty: it is not a formatter."""
 
@@ -63,6 +75,25 @@ def _prettier(text: str) -> Iterator[Row]:
 def _tsc(text: str) -> Iterator[Row]:
     for path, line, code, message in _TSC.findall(text):
         yield path, code, f"{line}: {message}"
+
+
+def _referenced(tree: Path) -> Sequence[Sequence[str]]:
+    """The settings that those at the top refer to, if these have no file of their own: tsc would look at
+    nothing then.
+    """
+    text = (_read_in(tree, "tsconfig.json") or b"").decode("utf-8", "replace")
+    plain = re.sub(
+        r",(\s*[\]}])", r"\1", re.sub(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', r"\1", text, flags=re.DOTALL)
+    )
+    try:
+        told = json.loads(plain)
+    except ValueError:
+        return ((),)
+    named = told.get("references") if isinstance(told, dict) and told.get("files") == [] else None
+    paths = [
+        each["path"] for each in named or () if isinstance(each, dict) and isinstance(each.get("path"), str)
+    ]
+    return [("-p", posixpath.normpath(path)) for path in paths] or ((),)
 
 
 LINTERS = (
@@ -98,10 +129,13 @@ TYPES = (
         "tsc",
         "typescript",
         ("tsconfig.json",),
-        ("--noEmit", "--pretty", "false", "--incremental", "false"),
+        ("--noEmit", "--pretty", "false", "--incremental", "--tsBuildInfoFile", f"{KEPT}/{PART}.tsbuildinfo"),
         frozenset({0, 1, 2}),
         _tsc,
         whole=True,
+        otherwise=("--noEmit", "--pretty", "false", "--incremental", "false"),
+        broken=_TSC_ITSELF,
+        parts=_referenced,
     ),
 )
 
@@ -181,16 +215,38 @@ def _run(
     wanted = [path for path in paths if path.endswith(checker.suffixes) and (tree / path).is_file()]
     if not wanted and not checker.whole:
         return CheckRun("ran")
-    done = run((str(env.program), str(program), *checker.options, *(() if checker.whole else wanted)))
-    text = done.out.decode("utf-8", "replace")
-    if done.timed_out or done.code not in checker.codes:
-        said = [line for line in (done.err.decode("utf-8", "replace") + text).splitlines() if line.strip()]
-        return CheckRun("not_run", f"{checker.name} did not end well: {said[0][:200] if said else done.code}")
+
+    def ask(options: Sequence[str], number: int, more: Sequence[str]) -> Completed:
+        told = (word.replace(PART, str(number)) for word in options)
+        return run((str(env.program), str(program), *told, *more, *(() if checker.whole else wanted)))
+
+    found = [
+        _asked(checker, partial(ask, number=number, more=more))
+        for number, more in enumerate(checker.parts(tree))
+    ]
+    if trouble := next((each for each in found if each.startswith(_TROUBLE)), ""):
+        return CheckRun("not_run", trouble.removeprefix(_TROUBLE))
+    text = "\n".join(found)
     try:
         rows = [(_inside(tree, path), code, sample) for path, code, sample in checker.read(text)]
     except (ValueError, KeyError, TypeError):
         return CheckRun("not_run", f"the answer of {checker.name} cannot be read")
     return CheckRun.of(rows)
+
+
+def _asked(checker: NodeChecker, ask: Callable[[Sequence[str]], Completed]) -> str:
+    """What it printed; or, behind a mark, why that is no answer."""
+    done = ask(checker.options)
+    text = done.out.decode("utf-8", "replace")
+    if checker.otherwise and checker.broken is not None and checker.broken.search(text):
+        done = ask(checker.otherwise)
+        text = done.out.decode("utf-8", "replace")
+    if checker.broken is not None and (wrong := checker.broken.search(text)):
+        return f"{_TROUBLE}{checker.name} looked at nothing: {wrong[0][:200]}"
+    if done.timed_out or done.code not in checker.codes:
+        said = [line for line in (done.err.decode("utf-8", "replace") + text).splitlines() if line.strip()]
+        return f"{_TROUBLE}{checker.name} did not end well: {said[0][:200] if said else done.code}"
+    return text
 
 
 def _inside(tree: Path, path: str) -> str:

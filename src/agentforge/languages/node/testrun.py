@@ -18,6 +18,7 @@ from agentforge.languages.keyed import Records, read_records
 from agentforge.languages.merged import merged_runs
 from agentforge.languages.node.canaries import laid_canaries
 from agentforge.languages.node.checkers import (
+    KEPT,
     LINTERS,
     TYPES,
     NodeChecker,
@@ -124,29 +125,51 @@ class NodeRuns(WatchedRuns):
         with _checker_runs(sandbox, env, tree) as run:
             return format_texts(env, tree, texts, _listed(tree), run)
 
-    def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
+    def typecheck(
+        self,
+        sandbox: Sandbox,
+        env: Environment,
+        tree: Path,
+        paths: Sequence[str],
+        /,
+        *,
+        cache: Path | None = None,
+    ) -> CheckRun:
         """What the project's type checker finds, in what the project selects."""
+        if cache is None:
+            return _checked(TYPES, sandbox, env, tree, paths)
+        found = _checked(TYPES, sandbox, env, tree, paths, _made(cache))
+        if found.status != "not_run":
+            return found
+        remove_tree(cache)  # what was remembered may be the reason
         return _checked(TYPES, sandbox, env, tree, paths)
 
 
 def _checked(
-    known: Sequence[NodeChecker], sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str]
+    known: Sequence[NodeChecker],
+    sandbox: Sandbox,
+    env: Environment,
+    tree: Path,
+    paths: Sequence[str],
+    kept: Path | None = None,
 ) -> CheckRun:
     tree = tree.resolve()
-    with _checker_runs(sandbox, env, tree) as run:
+    with _checker_runs(sandbox, env, tree, kept) as run:
         return run_checkers(known, env, tree, paths, _listed(tree), lambda words: run(words, b""))
 
 
 @contextmanager
 def _checker_runs(
-    sandbox: Sandbox, env: Environment, tree: Path
+    sandbox: Sandbox, env: Environment, tree: Path, kept: Path | None = None
 ) -> Iterator[Callable[[Sequence[str], bytes], Completed]]:
     """How a checker is started on a tree, with the packages that were installed for it."""
     with tempfile.TemporaryDirectory(prefix="agentforge-") as made:
         out = Path(made).resolve()
 
         def run(words: Sequence[str], given: bytes) -> Completed:
-            return sandbox.run(tuple(words), _confinement(env, tree, tree, out, CHECK_S, given))
+            room = _confinement(env, tree, tree, out, CHECK_S, given)
+            filled = tuple(word.replace(KEPT, str(kept or out)) for word in words)
+            return sandbox.run(filled, replace(room, write=(*room.write, *((kept,) if kept else ()))))
 
         with laid_modules(env, tree, out):
             yield run
@@ -506,3 +529,8 @@ def _glob(place: str) -> re.Pattern[str]:
 
 def _source_of(name: str) -> bytes:
     return resources.files("agentforge.languages.node").joinpath("judge", name).read_bytes()
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder.resolve()

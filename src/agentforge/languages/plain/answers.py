@@ -199,7 +199,7 @@ class PlainRuns:
         """There is no formatter."""
         return {}
 
-    def typecheck(self, *_asked: Any) -> CheckRun:
+    def typecheck(self, *_asked: Any, **_facts: Any) -> CheckRun:
         """There is no type checker."""
         return CheckRun("not_configured", f"no type checker of {self._language} is known")
 

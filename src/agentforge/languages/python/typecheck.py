@@ -14,10 +14,11 @@ from agentforge.languages.python.environment import run_env
 from agentforge.languages.python.lint import NOTHING, absent, complaint, merged, relative
 from agentforge.languages.values import CheckRun, Environment
 from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.system.bounded import remove_tree
 from agentforge.system.processes import Completed
 
+_NO_CACHE = Path("/dev/null")  # the tree is read-only, and a cache in it could be planted
 _MYPY = (
-    "--cache-dir=/dev/null",  # the tree is read-only, and a cache could be planted
     "--no-error-summary",
     "--no-color-output",
     "--no-pretty",
@@ -48,17 +49,34 @@ def configured(tree: Path) -> tuple[str, ...]:
 
 
 def typecheck(
-    sandbox: Sandbox, env: Environment, place: Path, paths: Sequence[str], timeout_s: float = 300
+    sandbox: Sandbox,
+    env: Environment,
+    place: Path,
+    paths: Sequence[str],
+    timeout_s: float = 300,
+    *,
+    cache: Path | None = None,
 ) -> CheckRun:
     """Check with the project's configuration and the environment's checker: what the project selects, else
-    those of `paths` that exist.
+    those of `paths` that exist. With `cache`, mypy looks only at what changed since it was last asked.
     """
+    if cache is not None:
+        found = _typecheck(sandbox, env, place, paths, timeout_s, _made(cache))
+        if found.status != "not_run":
+            return found
+        remove_tree(cache)  # what was remembered may be the reason
+    return _typecheck(sandbox, env, place, paths, timeout_s, _NO_CACHE)
+
+
+def _typecheck(
+    sandbox: Sandbox, env: Environment, place: Path, paths: Sequence[str], timeout_s: float, cache: Path
+) -> CheckRun:
     wanted = _configurations(place)
     if not wanted:
         return CheckRun("not_configured", "the project uses neither mypy nor pyright")
     return merged(
         {
-            each.checker.name: _run(sandbox, env, place.resolve(), paths, each, timeout_s)
+            each.checker.name: _run(sandbox, env, place.resolve(), paths, each, timeout_s, cache)
             if (env.program.parent / each.checker.program).exists()
             else absent(each.checker, env)
             for each in wanted
@@ -66,8 +84,14 @@ def typecheck(
     )
 
 
-def _run(
-    sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], use: _Configured, timeout_s: float
+def _run(  # noqa: PLR0913, PLR0917 - the port
+    sandbox: Sandbox,
+    env: Environment,
+    tree: Path,
+    paths: Sequence[str],
+    use: _Configured,
+    timeout_s: float,
+    cache: Path,
 ) -> CheckRun:
     name = use.checker.name
     there = (path for path in paths if path.endswith((".py", ".pyi")) and _within(path, use.only))
@@ -85,12 +109,17 @@ def _run(
             Confinement(
                 cwd=tree,
                 read=(tree, *further, *env.readable),
+                write=() if cache == _NO_CACHE else (cache,),
                 env=_variables(env, tree),
                 timeout_s=timeout_s,
             ),
         )
 
-    options = list(_MYPY) if name == "mypy" else ["--outputjson", "--pythonpath", str(env.program)]
+    options = (
+        [f"--cache-dir={cache}", *_MYPY]
+        if name == "mypy"
+        else ["--outputjson", "--pythonpath", str(env.program)]
+    )
     done = ask(options)
     limits: tuple[str, ...] = ()
     if name == "mypy" and (plugin := _missing_plugin(done)):
@@ -224,3 +253,8 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder.resolve()

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from agentforge.app.checking import CheckOutcome, ListedCheck
 
 MOST_SHOWN = 200
+MOST_UNREAD = 5
+"""Files that cannot be parsed and are named."""
 _ENDS = {
     "not_configured": "not configured",
     "not_available": "not available",
@@ -80,6 +82,10 @@ def _summary(done: "CheckOutcome") -> str:
         names = [each.check.name for each in done.results if each.status == status]
         if names:
             parts.append(f"{words[:1].upper()}{words[1:]}: {', '.join(names)}.")
+    if done.unread:
+        more = len(done.unread) - MOST_UNREAD
+        named = ", ".join(done.unread[:MOST_UNREAD]) + (f" and {more} more" if more > 0 else "")
+        parts.append(f"Cannot be parsed, so only its text was looked at: {named}.")
     for linter in done.linters:
         ended = _ENDS.get(linter.status, linter.status)
         said = f"{ended}, {count(len(linter.findings), 'finding')}" if linter.findings else ended
@@ -94,6 +100,7 @@ def checked_fields(done: "CheckOutcome") -> dict[str, Json]:
     return {
         "clean": done.clean,
         "files": done.files,
+        "unread": [*done.unread],
         "compared_with": done.compared_with or None,
         "baseline": done.baseline,
         "checks": [
