@@ -57,6 +57,14 @@ def test_questions_of_all_repositories_are_one_list_and_each_is_answered_once_fr
     wrong = desk.nowhere.run("resolve", name, "--option", "3", "--no-drive")
     assert (wrong.returncode, "It has: 1 world; 2 nobody." in wrong.stderr) == (2, True)
     assert desk.nowhere.run("resolve", name).returncode == 2  # nobody sits there
+    # A number means the question that stood there when the list was shown, also once the list is shorter.
+    assert listed.splitlines()[0].startswith(f"  1  {desk.first.task}/ESC-001")
+    for each in ("2", "@1", "esc-1", desk.second.task):
+        said = desk.second.run("resolve", each, "--option", "3", "--no-drive").stderr
+        assert "ESC-001 has no option 3." in said, each
+    shown = desk.nowhere.run("escalations", "show", "2").stdout
+    assert f"ESC-001 of {desk.second.task} needs your answer" in shown
+    assert "There is no question 3 in your inbox." in desk.nowhere.run("resolve", "3", "--abort").stderr
     # Two people at the same moment.
     racers = [
         subprocess.Popen(
@@ -77,6 +85,8 @@ def test_questions_of_all_repositories_are_one_list_and_each_is_answered_once_fr
     (kept,) = [record for record in desk.nowhere.data("inbox", "--all") if record["repo"] == "second"]
     assert kept["answer"] == ("world" if ends[0][2] == 0 else "nobody")
     assert len(desk.nowhere.data("inbox")) == 1
+    late = desk.nowhere.run("resolve", "2", "--option", "1", "--no-drive")
+    assert (late.returncode, "was already answered" in late.stderr) == (2, True), late.stderr
     # A repository that moved away is not asked for.
     desk.first.top.rename(desk.first.top.with_name("moved"))
     assert desk.nowhere.run("inbox").stdout == "No open questions.\n"

@@ -300,6 +300,8 @@ def test_a_question_is_one_page_with_plan_reports_understanding_and_the_words_to
         "  baseline      5 tests, 5 pass",
         "  budget        4 of 200 calls, 4,000 of 4,000,000 tokens, $0.00",
         "\nBranch so far\n  agentforge/task-1 at dddddddddddd, from c0: 1 file changed",
+        "What you can type\n  agentforge continue task-1 --model PROVIDER:NAME\n",
+        "  agentforge resolve ESC-001 --task task-1 --answer 'YOUR ANSWER'\n",
         "  agentforge resolve ESC-001 --task task-1 --answer retry\n",
         "  agentforge resolve ESC-001 --task task-1 --abort",
     ):

@@ -80,6 +80,27 @@ def test_after_a_question_whose_recommendation_is_none_of_the_answers(person: Pe
     assert (begun.code, words(begun.next)[-1]) == (0, "agentforge merge"), begun.said
 
 
+def test_where_the_model_got_no_further_another_one_comes_before_the_same_again(person: Person) -> None:
+    person.scripted(patch(done=False), patch(done=False))
+    asked = begin(person)
+    assert (asked.code, "is stuck: the model gave the same reply" in asked.out) == (3, True), asked.said
+    assert "recommended say in your own words what should be different" in asked.out
+    assert words(asked.next) == [
+        "agentforge continue",
+        "agentforge resolve",
+        "agentforge escalations",
+        "agentforge abort",
+    ]
+    assert "retry" not in " ".join(asked.next), "it would end the same way"
+    same = person.paste(asked.next[0].replace("PROVIDER:NAME", f"scripted:{person.script}"))
+    assert (same.code, same.next) == (3, asked.next), "the same model is no other one"
+    person.scripted(patch(done=False), patch(done=False), patch(*FIX), review())
+    other = person.script.rename(person.script.with_name("other.yaml"))
+    done = person.paste(asked.next[0].replace("PROVIDER:NAME", f"scripted:{other}"))
+    assert done.code == 0, done.said
+    assert "retry" in person.run("escalations", "list", "--all").out
+
+
 def test_after_a_failure_and_after_a_death(person: Person) -> None:
     person.scripted(patch(*FIX))
     failed = begin(person)

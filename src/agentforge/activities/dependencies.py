@@ -244,7 +244,8 @@ def _task_now(wanted: TaskDependency, neighbours: Neighbours, own: str) -> tuple
     try:
         state = neighbours.task(name)
     except UserError as error:
-        return DependencyLost(f"This task waits for {name}: {error.sentence}", "retry"), False
+        advice = f"correct that first, then retry. {error.next_step}".strip()
+        return DependencyLost(f"This task waits for {name}: {error.sentence}", advice), False
     if state is None:
         return DependencyLost(f"This task waits for {name}, which is not there any more.", "abort"), False
     if has_reached(state, wanted.required_stage):

@@ -5,12 +5,13 @@ what waiting costs. Its `kind` is data: a new kind of question needs nothing her
 """
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentforge.app.questions import AskedQuestion, list_questions, question_of
+from agentforge.app.questions import AskedQuestion, list_questions, question_of, waiting_question
 from agentforge.app.task_list import list_all_tasks, repo_word
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
@@ -21,6 +22,10 @@ from agentforge.store.task import inbox
 from agentforge.store.task.summary import seconds_between
 from agentforge.store.task.times import stamp
 from agentforge.store.task.views import escalation_view
+from agentforge.store.user.listed import ListedQuestion, keep_listed, last_listed
+
+_NAME = re.compile(r"(?:ESC-)?0*(\d{1,6})", re.IGNORECASE)
+"""What a question of a task is called; all but its number may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +134,25 @@ def dependents(home: Home, task_id: str) -> list[str]:
     return sorted(row.task_id for row in rows if task_id in json.loads(row.summary)["depends_on"])
 
 
+def keep_numbers(home: Home, records: Sequence[InboxRecord]) -> None:
+    """From now on a number means a question of this list, also once others have come or gone."""
+    keep_listed(home, map(_listed, records))
+
+
 def find_records(names: tuple[str, ...], task: str | None, here: Path, home: Home) -> list[InboxRecord]:
-    """The records that a person names: `ESC-001` of this repository, or `TASK/ESC-001` of any."""
+    """The records that a person names: `2` of the last list, `ESC-001` of this repository, `TASK/ESC-001` of
+    any; a task alone, or `@1`, means what it waits for.
+    """
     return [_find_record(name, task, here, home) for name in names]
 
 
 def _find_record(name: str, task: str | None, here: Path, home: Home) -> InboxRecord:
+    if name.isascii() and name.isdigit() and task is None:
+        return _numbered(int(name), home)
     of, _, identity = name.rpartition("/")
-    identity = identity.upper()
+    if (named := _NAME.fullmatch(identity)) is None:
+        return record_of(waiting_question(Site.open(here), name))
+    identity = f"ESC-{int(named[1]):03d}"
     try:
         return record_of(question_of(Site.open(here), identity, of or task))
     except UsageError:
@@ -155,3 +171,21 @@ def _find_record(name: str, task: str | None, here: Path, home: Home) -> InboxRe
         f"No task on this machine has asked {of}/{identity}.",
         "`agentforge inbox` lists what waits, with the names that you can use here.",
     )
+
+
+def _listed(record: InboxRecord) -> ListedQuestion:
+    return ListedQuestion(str(record.task.site.git.top), record.task.task_id, record.escalation.id)
+
+
+def _numbered(number: int, home: Home) -> InboxRecord:
+    """The question with this number in the list that was shown last, or in that of now."""
+    listed = last_listed(home)
+    if listed is None:
+        listed = [*map(_listed, inbox_records(home))]
+    if not 1 <= number <= len(listed):
+        raise UsageError(
+            f"There is no question {number} in your inbox.",
+            "`agentforge inbox` lists the open questions with their numbers.",
+        )
+    repo, task_id, identity = listed[number - 1]
+    return record_of(question_of(Site.open(Path(repo)), identity, task_id))

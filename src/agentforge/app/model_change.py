@@ -13,8 +13,9 @@ from agentforge.app.tasks import OpenTask
 from agentforge.app.world import settings_of, suggested_for
 from agentforge.catalog.modes import mode_named
 from agentforge.core.errors import UsageError
-from agentforge.core.inputs import ChangeModel, ChangeWait, Message
+from agentforge.core.inputs import ChangeModel, ChangeWait, Message, Resolution
 from agentforge.core.state import State
+from agentforge.core.values import STUCK
 from agentforge.store.user.consents import consent, consented
 
 
@@ -53,9 +54,18 @@ def resume_with(change: ChangeModel | None, *, no_wait: bool = False) -> Message
             before.append((f"wait/{length}", ChangeWait(0, person())))
         if change is not None and change.model != state.model:
             before.append((f"model/{length}", change))
+            before += _try_again(state)
         return (*before, *resume_where_halted(state, length))
 
     return messages
+
+
+def _try_again(state: State) -> list[tuple[str, Message]]:
+    """The answer that another model gives by itself where the one before got no further."""
+    waiting = state.open_escalation
+    if state.status != "blocked" or waiting is None or waiting.kind not in STUCK:
+        return []
+    return [(f"inbox/{waiting.id}", Resolution(waiting.id, waiting.question.options[0], person()))]
 
 
 def change_model(task: OpenTask, change: ChangeModel) -> None:

@@ -73,3 +73,15 @@ def question_of(site: Site, identity: str, name: str | None = None) -> AskedQues
         f"{task.task_id} has no escalation {identity}.",
         "`agentforge escalations list --all` shows all of them.",
     )
+
+
+def waiting_question(site: Site, name: str) -> AskedQuestion:
+    """The question that a task waits with; the task by its name, the beginning of it, or its place."""
+    task = OpenTask.open(site, site.find(name))
+    waiting = task.state.open_escalation
+    if waiting is None:
+        raise UsageError(
+            f"{task.task_id} is not waiting for an answer.",
+            "`agentforge escalations list` shows the open questions.",
+        )
+    return AskedQuestion(task, waiting)

@@ -40,6 +40,7 @@ _MENDING: Mapping[TroubleKind, str] = MappingProxyType(
         "no_model": f"name another model {_ANOTHER}; `agentforge setup` lists them",
         "not_installed": f"install what is missing, then retry; or name another model {_ANOTHER}",
         "bad_request": f"name another model {_ANOTHER}",
+        "day_cap": "wait until tomorrow or raise `day_cap` in your settings, then retry",
         "window": f"name a model that reads more {_ANOTHER}",
     }
 )

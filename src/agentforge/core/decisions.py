@@ -133,6 +133,13 @@ GO_ON, STOP = "go on", "stop"
 """What a person answers who is asked before a stage or a step."""
 
 
+ANOTHER_WAY = (
+    "say in your own words what should be different, or name another model with `agentforge continue --model "
+    "PROVIDER:NAME`; the same model, told nothing new, would most likely end here again"
+)
+"""What is recommended where a model got no further."""
+
+
 def ask_before(own: RunDecisions, what: str) -> str:
     """Asks a person before a stage or a step begins."""
     return escalate(own.all, "approval", Question(f"{what} Go on?", (GO_ON, STOP), GO_ON), run=own.id)
@@ -163,7 +170,9 @@ def _expiring(asked: Escalation, rule: QuestionRule) -> Escalation:
 def confuse(decisions: Decisions, what: str, run: str = WORKER) -> str:
     """Halts on something that no rule knows."""
     text = f"AgentForge met an error it does not know: {what}"
-    return escalate(decisions, "confused", Question(text, ("retry", "abort"), "retry"), run=run)
+    again = any(asked.question.text == text for asked in decisions.state.escalations)
+    question = Question(text, ("retry", "abort"), "abort" if again else "retry")
+    return escalate(decisions, "confused", question, run=run)
 
 
 def budget_question(state: State, more: Amount | None = None, run: str = WORKER) -> Question:
@@ -213,7 +222,7 @@ def _degraded_question(state: State) -> Question:
         f"{failed} of the last {count} steps came to nothing, and it does not get better. Should the task go "
         "on, or do you want to step in?"
     )
-    return Question(text, ("go on", "abort"), "")
+    return Question(text, ("go on", "abort"), ANOTHER_WAY)
 
 
 def open_step(own: RunDecisions, why: str) -> str:
@@ -264,7 +273,7 @@ def give_up(own: RunDecisions, reason: str) -> str:
         "happen next?"
     )
     options = ("retry", *back_option(own.state, own.stage), "abort")
-    return escalate(own.all, "exhausted", Question(text, options, ""), reports, own.id)
+    return escalate(own.all, "exhausted", Question(text, options, ANOTHER_WAY), reports, own.id)
 
 
 WITHOUT = "go on without"

@@ -1,6 +1,7 @@
 """Steps: what the actions of a reply did, whether the edit is checked, and what the step ended in."""
 
 from agentforge.core.decisions import (
+    ANOTHER_WAY,
     Decisions,
     RunDecisions,
     back_option,
@@ -178,7 +179,7 @@ def _go_on(own: RunDecisions, why: str) -> str:
         f"twice, and nothing changed in between. What is missing: {'; '.join((*told, *missing)) or why}."
     )
     options = ("retry", *back_option(own.state, own.stage), "abort")
-    return escalate(own.all, "exhausted", Question(text[:STILL_CHARS], options, ""), run=own.id)
+    return escalate(own.all, "exhausted", Question(text[:STILL_CHARS], options, ANOTHER_WAY), run=own.id)
 
 
 def _hand_over(own: RunDecisions) -> str:
@@ -213,7 +214,7 @@ def _signal(own: RunDecisions, signal: Signal, reason: str) -> str:
     if kind == "question":
         question = Question(reason)
     elif kind == "terminal":
-        question = Question(f"The role cannot go on: {reason}", ("retry", "abort"), "")
+        question = Question(f"The role cannot go on: {reason}", ("retry", "abort"), ANOTHER_WAY)
     else:
         text = f"Work was found that this pipeline has no place for ({signal}): {reason}"
         question = Question(text, ("go on without it", "abort"), "go on without it")

@@ -38,6 +38,8 @@ EscalationKind = Literal[
 ]
 RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model", "dependency"})
 """Kinds that the world may mend by itself: `continue` alone tries again."""
+STUCK: frozenset[EscalationKind] = frozenset({"exhausted", "terminal", "review", "degraded"})
+"""Kinds where the model got no further: `continue` with another model tries again."""
 
 Owner = Literal["worker", "reviewer", "debater"]
 """Who works in a run. What follows from it is in `OWNERS` of `core/machine.py`."""

@@ -4,6 +4,7 @@ stage.
 
 from agentforge.core.conditions import held, holds
 from agentforge.core.decisions import (
+    ANOTHER_WAY,
     FEEDBACK_LINES,
     RunDecisions,
     ask_before,
@@ -104,7 +105,7 @@ def _revise(own: RunDecisions, findings: tuple[str, ...], *, tests_wrong: bool) 
             f"{' '.join(findings)[:600]}"
         )
         options = ("retry", *back_option(state, stage), "abort")
-        return escalate(own.all, "review", Question(text, options, ""), run=own.id)
+        return escalate(own.all, "review", Question(text, options, ANOTHER_WAY), run=own.id)
     send_back(own, target, ("The reviewer blocks:", *findings), findings)
     return f"the reviewer blocks; revision {own.state.revised_times(target)}"
 

@@ -199,6 +199,11 @@ class Home:
         return self.path / "index.db"
 
     @property
+    def listed(self) -> Path:
+        """The questions that were shown last, so that their numbers stay."""
+        return self.path / "inbox.json"
+
+    @property
     def batches(self) -> Path:
         """Calls that wait for a batch, of all tasks."""
         return self.path / "batches"

@@ -21,6 +21,8 @@ from agentforge.system.visible import one_line
 __all__ = ["Site", "home_path"]
 
 _JOURNAL = TaskFiles(Path()).journal.name
+_LONGEST_PLACE = 3
+"""Digits of a place that is written without `@`; more of them begin a date."""
 _RUN_STATE_OR_WHOLE = ([], *([name] for name in RUN_STATE))
 """The second name of a committed path that cannot be: none, where `.agentforge` itself is a submodule."""
 
@@ -102,9 +104,10 @@ class Site:
 
 
 def _place(given: str) -> int | None:
-    """The place that `@2` names; None for a name."""
+    """The place that `@2` or a short number names; None for a name."""
     number = given.removeprefix("@")
-    return int(number) if number != given and number.isascii() and number.isdigit() else None
+    is_place = number != given or len(number) <= _LONGEST_PLACE
+    return int(number) if is_place and number.isascii() and number.isdigit() else None
 
 
 def _refuse_planted(git: Git, project: ProjectFiles) -> None:

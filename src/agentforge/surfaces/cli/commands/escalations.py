@@ -69,9 +69,12 @@ def list_(*, everything: bool, as_data: bool) -> int:
 Examples:
   agentforge escalations show ESC-001
   agentforge escalations show ESC-002 --task task-20300131-add
+  agentforge escalations show @1
+  agentforge escalations show 2
 
-Without --task, it is the one task that is waiting for this answer. The same page, as YAML, is in
-.agentforge/escalations.""",
+ID is the name of a question, a task that waits with one (@1 is the newest), or a number that `agentforge
+inbox` has shown. Without --task, it is the one task that is waiting for this answer. The same page, as YAML,
+is in .agentforge/escalations.""",
 )
 @click.argument("escalation", metavar="ID")
 @task_option
@@ -80,23 +83,21 @@ Without --task, it is the one task that is waiting for this answer. The same pag
 def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""
     from agentforge.app.engine_view import HOST_LOST, lost_task
-    from agentforge.app.inbox import mark_shown, record_fields, record_of
-    from agentforge.app.questions import question_of
-    from agentforge.store.site import Site
+    from agentforge.app.inbox import find_records, mark_shown, record_fields
+    from agentforge.store.layout import Home
+    from agentforge.store.site import Site, home_path
     from agentforge.surfaces.cli.pages.engine import lost_fields, lost_page
     from agentforge.surfaces.cli.pages.inbox import record_page
     from agentforge.surfaces.cli.printing import print_json
 
-    site = Site.open(here())
-    identity = escalation.upper()
-    if identity == HOST_LOST:
-        lost = lost_task(site, task)
+    if escalation.upper() == HOST_LOST:
+        lost = lost_task(Site.open(here()), task)
         if as_data:
             print_json(lost_fields(lost))
         else:
             say(lost_page(lost))
         return 0
-    record = record_of(question_of(site, identity, task))
+    (record,) = find_records((escalation,), task, here(), Home(home_path()))
     if as_data:
         print_json(record_fields(record))
     else:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agentforge.app.inbox import InboxRecord
 
 RETRY = "retry"
-"""The answer that naming another model alone gives."""
+"""What another model is named for."""
 
 
 @click.command(
@@ -22,14 +22,17 @@ Examples:
   agentforge resolve ESC-002 --task task-20300131-add --answer retry
   agentforge resolve ESC-003 --answer allow
   agentforge resolve ESC-001 --option 1
+  agentforge resolve @1 --option 1
+  agentforge resolve 2 --answer "Use UTC everywhere"
   agentforge resolve ESC-001 task-20300131-add/ESC-002 --abort
   agentforge resolve ESC-001
   agentforge resolve ESC-004 --model anthropic:NAME
 
 To a question for permission the answers are allow, always and deny; any other text denies the call and is
-passed to the model. The first answer counts. Without --task, it is the one task that is waiting for this
-answer; TASK/ID names a question of any of your repositories. Without an answer you are asked for one, at a
-terminal. `agentforge escalations show ID` shows everything that led to the question."""
+passed to the model. The first answer counts. ID is the name of a question, a task that waits with one (@1 is
+the newest), or a number that `agentforge inbox` has shown. Without --task, it is the one task that is waiting
+for this answer; TASK/ID names a question of any of your repositories. Without an answer you are asked for
+one, at a terminal. `agentforge escalations show ID` shows everything that led to the question."""
 )
 @click.argument("names", metavar="ID...", nargs=-1, required=True)
 @task_option
@@ -79,13 +82,13 @@ def resolve(  # noqa: PLR0913 - the options of the command
     for record in records:
         said = "abort" if abort else record.option(option) if option is not None else answer
         if said is None:
-            said = RETRY if model else _ask(record)
+            said = _tried_again(record) if model else _ask(record)
         if said is None:
             say(f"{record.escalation.id} is left for later.")
             codes.append(3)
             continue
         if model:
-            _name_model(record, model, alone=not given)
+            _name_model(record, model)
         codes.append(
             answer_and_drive(record.task, record.escalation.id, said, no_drive=no_drive, as_data=as_data)
         )
@@ -103,14 +106,22 @@ def _ask(record: "InboxRecord") -> str | None:
     return ask_answer(record)
 
 
-def _name_model(record: "InboxRecord", model: str, *, alone: bool) -> None:
-    """Puts the model on record that the rest of the task is done with."""
+def _tried_again(record: "InboxRecord") -> str:
+    """The answer that naming another model alone gives."""
     from agentforge.app.messages import open_question
+    from agentforge.core.values import STUCK
+
+    asked = open_question(record.task.state, record.escalation.id)
+    if RETRY not in asked.question.options and asked.kind not in STUCK:
+        raise click.UsageError("This question is not about the model: give --answer TEXT, too.")
+    return RETRY if RETRY in asked.question.options else asked.question.options[0]
+
+
+def _name_model(record: "InboxRecord", model: str) -> None:
+    """Puts the model on record that the rest of the task is done with."""
     from agentforge.app.model_change import change_model, model_change
 
     task = record.task
-    if alone and RETRY not in open_question(task.state, record.escalation.id).question.options:
-        raise click.UsageError("This question is not about the model: give --answer TEXT, too.")
     change = model_change(task, model, lambda sentence: say(sentence, err=True))
     change_model(task, change)
     say(f"the model is now {change.model}, named by {change.by}", err=True)

@@ -25,12 +25,12 @@ Examples:
   agentforge continue task-20300131-design-fractions --extend-to deliver
   agentforge continue task-20300131-design-fractions --revise --feedback "Say what 0 means"
 
-TASK is the beginning of a task's name, or its place in `agentforge status` (@1, @2); the newest task
-by default. A task that was killed continues where it stopped; one that failed or was aborted resumes at the
-first stage without an accepted result. A completed task continues only with --extend-to, which builds on what
-it made, or with --revise, which presents its result again. A version that you have edited by hand while it
-was presented is taken in, judged and presented again. Permission flags replace those that the task was
-started with.""",
+TASK is the beginning of a task's name, or its place in `agentforge status` (@1 or 1, @2 or 2); the newest
+task by default. A task that was killed continues where it stopped; one that failed or was aborted resumes
+at the first stage without an accepted result. A completed task continues only with --extend-to, which
+builds on what it made, or with --revise, which presents its result again. A version that you have edited by
+hand while it was presented is taken in, judged and presented again. Permission flags replace those that the
+task was started with.""",
 )
 @task_argument
 @permission_flags

@@ -11,7 +11,7 @@ from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.times import Times
 from agentforge.store.task.views import asking, plan, reports, specification
-from agentforge.surfaces.cli.pages.report import answer_command, proposed
+from agentforge.surfaces.cli.pages.report import helpful_answers
 from agentforge.surfaces.cli.pages.task import stage_rows
 from agentforge.surfaces.cli.pages.words import allowance, command
 from agentforge.system.visible import brief, harmless
@@ -121,9 +121,7 @@ def _answers(state: State, escalation: Escalation) -> list[str]:
         for option in escalation.question.options
         if option != "abort"
     ]
-    asked = escalation.question
-    first = [answer_command(state, escalation)] if proposed(asked) or not asked.options else []
-    return list(dict.fromkeys([*first, *options, command(*base, "--abort")]))
+    return list(dict.fromkeys([*helpful_answers(state, escalation), *options, command(*base, "--abort")]))
 
 
 def _row(label: str, text: str) -> str:

@@ -12,7 +12,7 @@ from agentforge.core.codec import encode
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.core.values import Escalation, Question
+from agentforge.core.values import STUCK, Escalation, Question
 from agentforge.store.task.views import north_star_word
 from agentforge.surfaces.cli.pages.decisions import built_on, decision_commands
 from agentforge.surfaces.cli.pages.words import bill, command, count, kept_branches
@@ -183,15 +183,26 @@ def _after_question(state: State, waiting: Escalation) -> list[str]:
         return decision_commands(state, waiting)
     base = ("agentforge", "resolve", waiting.id, "--task", state.task_id)
     leave = [command("agentforge", "abort", state.task_id)]
-    if proposed(waiting.question) or not waiting.question.options:
-        first = [answer_command(state, waiting)]
-    elif waiting.kind == "model":
-        first = [command(*base, "--model", "PROVIDER:NAME")]
-    else:
-        first, leave = [], [*leave, _again(state)]
+    first = helpful_answers(state, waiting)
+    if not first:
+        leave = [*leave, _again(state)]
     denied = [command(*base, "--answer", "deny")] if waiting.question.call else []
     whole = command("agentforge", "escalations", "show", waiting.id, "--task", state.task_id)
     return [*first, *denied, whole, *leave]
+
+
+def helpful_answers(state: State, waiting: Escalation) -> list[str]:
+    """What to type first, if any answer helps: the recommended one. Where the model cannot be used or got no
+    further, another model comes first.
+    """
+    asked = waiting.question
+    another = command("agentforge", "continue", state.task_id, "--model", "PROVIDER:NAME")
+    answer = [answer_command(state, waiting)]
+    if waiting.kind == "model" and asked.recommendation not in asked.options:
+        return [another, *(answer if proposed(asked) else [])]
+    if waiting.kind in STUCK and not proposed(asked):
+        return [another, *answer]
+    return answer if proposed(asked) or not asked.options else []
 
 
 def _again(state: State) -> str:
