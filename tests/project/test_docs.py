@@ -18,7 +18,8 @@ from agentforge.core.pipeline import GATE_NAMES, LANES, PREDICATES
 from agentforge.models.known.providers import known
 from agentforge.models.known.tiers import read_tiers
 from agentforge.store.task.lines import parse_lines
-from agentforge.surfaces.cli.main import COMMANDS, cli
+from agentforge.surfaces.cli.command_list import COMMANDS
+from agentforge.surfaces.cli.main import cli
 from agentforge.system import strict_yaml
 
 ROOT = Path(__file__).parents[2]

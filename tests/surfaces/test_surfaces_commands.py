@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.app.settings import check_settings
-from agentforge.surfaces.cli.main import COMMANDS
+from agentforge.surfaces.cli.command_list import COMMANDS
 from agentforge.system import strict_yaml
 from tests.surfaces.scene import CODE, COMMAND, TEST, Scene, make_scene
 
@@ -124,7 +124,7 @@ def test_bad_usage_is_one_sentence_and_exit_2(untouched: Scene, words: list[str]
 def test_nothing_to_do_shows_the_help_and_exits_2(untouched: Scene) -> None:
     done = untouched.run()
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Commands:" in done.stderr
+    assert "Start here:" in done.stderr
 
 
 @pytest.mark.parametrize(

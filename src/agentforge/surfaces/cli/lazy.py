@@ -36,13 +36,14 @@ class LazyCommand(NamedTuple):
 
 
 class LazyGroup(click.Group):
-    """Commands by name, each loaded at its first use."""
+    """Commands by name, each loaded at its first use, and listed under headings."""
 
-    def __init__(self, entries: Mapping[str, LazyCommand], *, help: str, epilog: str) -> None:  # noqa: A002 - the name that click uses
+    def __init__(self, sections: Mapping[str, Mapping[str, LazyCommand]], *, help: str, epilog: str) -> None:  # noqa: A002 - the name that click uses
         super().__init__(
             "agentforge", help=help, epilog=epilog, context_settings={"help_option_names": ["-h", "--help"]}
         )
-        self._entries = dict(entries)
+        self._sections = sections
+        self._entries = {name: entry for section in sections.values() for name, entry in section.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """The names, in the order in which a person meets them."""
@@ -59,9 +60,13 @@ class LazyGroup(click.Group):
         return refuse_empty_values(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, from what is known without loading any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self._entries[name].help) for name in self.list_commands(ctx)])
+        """The lists of commands, from what is known without loading any, all in the same columns."""
+        widest = max(map(len, self.list_commands(ctx)))
+        for heading, section in self._sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(name.ljust(widest), entry.help) for name, entry in section.items() if entry.help]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

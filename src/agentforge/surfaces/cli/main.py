@@ -12,8 +12,9 @@ import click
 
 from agentforge import __version__
 from agentforge.core.errors import UserError
+from agentforge.surfaces.cli.command_list import COMMANDS, SECTIONS
 from agentforge.surfaces.cli.interrupt import end_like_ctrl_c, ended_by, interrupted_task
-from agentforge.surfaces.cli.lazy import LazyCommand, LazyGroup
+from agentforge.surfaces.cli.lazy import LazyGroup
 from agentforge.surfaces.cli.streams import OutputLost, give_up_output
 from agentforge.surfaces.cli.usage import sentence_of
 
@@ -21,143 +22,19 @@ _SIGNALLED = 128
 """Added to the number of a signal, as shells do: 130 after Ctrl-C."""
 _STATUS_BROKEN, _STATUS_USAGE = 3, 64
 """Of `phase status` alone, whose other exit codes scripts of the wild read."""
-_HERE = "agentforge.surfaces.cli.commands"
-
-COMMANDS = {
-    "setup": LazyCommand(f"{_HERE}.setup:setup", "Choose a model, try it and write it into your settings"),
-    "init": LazyCommand(
-        f"{_HERE}.init:init", "Detect how this project is built and tested, and write settings you can edit"
-    ),
-    "start": LazyCommand(
-        f"{_HERE}.start:start", "Turn a request into a verified branch, or one precise question"
-    ),
-    "design": LazyCommand(f"{_HERE}.start:design", "Turn a request into a specification; change nothing"),
-    "implement": LazyCommand(
-        f"{_HERE}.start:implement",
-        "Turn a request into a verified branch, however it is worded",
-    ),
-    "test": LazyCommand(f"{_HERE}.start:test", "Write the tests of a specification; change nothing else"),
-    "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
-    "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
-    "debate": LazyCommand(f"{_HERE}.start:debate", "Have a question argued from three sides, and decided"),
-    "research": LazyCommand(
-        f"{_HERE}.start:research", "Answer a question in a document whose claims are cited"
-    ),
-    "write": LazyCommand(f"{_HERE}.start:write", "Write a text within its limits; change no code"),
-    "analyse": LazyCommand(f"{_HERE}.start:analyse", "Say what data shows, with numbers that hold"),
-    "curate": LazyCommand(f"{_HERE}.start:curate", "Bring data into a form that is checked"),
-    "sources": LazyCommand(
-        f"{_HERE}.sources:sources", "Record pages that documents may cite, with their hash"
-    ),
-    "fix": LazyCommand(f"{_HERE}.start:fix", "Fix one violation that a check has found"),
-    "phase": LazyCommand(
-        f"{_HERE}.phase:phase", "Lead an objective through ten phases whose documents are files here"
-    ),
-    "check": LazyCommand(
-        f"{_HERE}.check:check",
-        "Check the code here: style, architecture, patterns, security and quality",
-    ),
-    "violations": LazyCommand(
-        f"{_HERE}.violations:violations", "List and show what checks have found, and decide what may stand"
-    ),
-    "status": LazyCommand(
-        f"{_HERE}.status:status", "List the tasks of this repository or of all, or show one"
-    ),
-    "dashboard": LazyCommand(
-        f"{_HERE}.dashboard:dashboard", "Serve a page of all tasks, to watch them and to answer (also: ui)"
-    ),
-    "ui": LazyCommand(f"{_HERE}.dashboard:dashboard", ""),
-    "logs": LazyCommand(f"{_HERE}.logs:logs", "Print what happened in a task, or follow it"),
-    "continue": LazyCommand(f"{_HERE}.resume:resume", "Continue a task that was stopped (also: resume)"),
-    "worker": LazyCommand(f"{_HERE}.worker:worker", "Run tasks from a Temporal server"),
-    "server": LazyCommand(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
-    "resume": LazyCommand(f"{_HERE}.resume:resume", ""),
-    "abort": LazyCommand(f"{_HERE}.abort:abort", "End a task and keep its work"),
-    "inbox": LazyCommand(f"{_HERE}.inbox:inbox", "Show and answer the open questions of all repositories"),
-    "escalations": LazyCommand(f"{_HERE}.escalations:escalations", "List and show the open questions"),
-    "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question and continue its task"),
-    "approve": LazyCommand(f"{_HERE}.decide:approve", "Approve what a task presents, and let it go on"),
-    "feedback": LazyCommand(f"{_HERE}.decide:feedback", "Ask for changes in what a task presents"),
-    "reject": LazyCommand(f"{_HERE}.decide:reject", "Reject what a task presents: it goes back one stage"),
-    "artifacts": LazyCommand(
-        f"{_HERE}.artifacts:artifacts", "List, show and export the documents that a task made"
-    ),
-    "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
-    "merge": LazyCommand(
-        f"{_HERE}.merge:merge", "Merge a delivered branch into yours, if its tests pass there"
-    ),
-    "discard": LazyCommand(f"{_HERE}.discard:discard", "Remove a task with its branch, worktree and record"),
-    "trees": LazyCommand(
-        f"{_HERE}.trees:trees", "List the directories that tasks work in, and remove old ones"
-    ),
-    "inspect": LazyCommand(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
-    "context": LazyCommand(f"{_HERE}.context:context", "Show what the model sees in a step, and why"),
-    "verify": LazyCommand(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
-    "report": LazyCommand(
-        f"{_HERE}.report:report", "Print what a task proved, as Markdown for a pull request"
-    ),
-    "audit": LazyCommand(
-        f"{_HERE}.audit:audit", "Write down who decided what in a task, and why, for a reviewer"
-    ),
-    "trace": LazyCommand(
-        f"{_HERE}.trace:trace", "Show where the time of a task went, or send it to a collector"
-    ),
-    "replay": LazyCommand(f"{_HERE}.replay:replay", "Play a task again with its recorded replies"),
-    "fork": LazyCommand(f"{_HERE}.fork:fork", "Go on from the middle of a task with one thing changed"),
-    "metrics": LazyCommand(f"{_HERE}.metrics:metrics", "Show how well your tasks go, over all repositories"),
-    "defect": LazyCommand(f"{_HERE}.defect:defect", "Note a fault in what a task delivered"),
-    "compare": LazyCommand(f"{_HERE}.compare:compare", "Show two tasks beside each other"),
-    "pipelines": LazyCommand(
-        f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and their files"
-    ),
-    "permissions": LazyCommand(
-        f"{_HERE}.permissions:permissions",
-        "List, add and revoke grants, and explain whether a command would be allowed",
-    ),
-    "models": LazyCommand(
-        f"{_HERE}.models:models", "List and test models, and explain which one would be used"
-    ),
-    "cost": LazyCommand(
-        f"{_HERE}.cost:cost", "Show what tasks have used and cost, by stage, role, model or day"
-    ),
-    "auth": LazyCommand(f"{_HERE}.auth:auth", "Store, remove and list your keys for model providers"),
-    "keys": LazyCommand(
-        f"{_HERE}.keys:keys",
-        "Create the key that signs your deliveries, and choose whose signatures to trust",
-    ),
-    "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
-    "repo": LazyCommand(
-        f"{_HERE}.repo:repo", "Name repositories, so that commands work on them from anywhere"
-    ),
-    "plugin": LazyCommand(
-        f"{_HERE}.plugin:plugin", "Use the ten-phase workflow in Claude Code: commands, agents and hooks"
-    ),
-    "clean": LazyCommand(f"{_HERE}.clean:clean", "Remove old environments and checkouts that nobody needs"),
-    "completion": LazyCommand(
-        f"{_HERE}.completion:completion", "Print the script that completes commands and tasks in your shell"
-    ),
-    "doctor": LazyCommand(f"{_HERE}.doctor:doctor", "Check this machine and test the sandbox"),
-    "sandbox": LazyCommand(
-        f"{_HERE}.sandbox:sandbox", "Run a command in the sandbox that agents' commands run in"
-    ),
-    "redact": LazyCommand(f"{_HERE}.redact:redact", "Copy text without its secrets"),
-    "demo": LazyCommand(
-        f"{_HERE}.demo:demo",
-        "Watch one request become a verified branch; no key needed, only the package index",
-    ),
-}
 
 cli = LazyGroup(
-    COMMANDS,
+    SECTIONS,
     help="Turn a request on a git repository into a verified branch with its proof, or one precise question.",
     epilog="""\b
 Examples:
   agentforge demo
   agentforge setup
-  agentforge init
-  agentforge start "Add a --version flag" --model openai:NAME
-  agentforge design "A plugin system" --model openai:NAME
-  agentforge status
+  agentforge start "Add a --version flag"
+  agentforge status @1
+  agentforge merge @1
+
+Each command explains itself with --help.
 
 \b
 Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for you,

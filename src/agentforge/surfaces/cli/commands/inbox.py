@@ -20,8 +20,8 @@ Examples:
   agentforge resolve task-20300131-add/ESC-001 --option 1
 
 At a terminal you choose a question, read all that led to it, and answer; then the tasks go on. Elsewhere the
-questions are listed, the longest waiting first. `agentforge resolve` takes their numbers: they keep their
-meaning until the next list."""
+questions are listed, the longest waiting first. Their numbers can be used with `agentforge resolve 1`, and
+mean the same until the next list."""
 )
 @click.option("--all", "everything", is_flag=True, help="Include answered questions.")
 @json_option
