@@ -136,6 +136,7 @@ class DefinedFunctions:
     def __init__(self, root: str, files: list[str]) -> None:
         self._wanted: dict[str, dict[str, Any]] = {}
         self._names = {os.path.realpath(os.path.join(root, file)): file for file in files}  # noqa: PTH118
+        self._places: dict[str, str] = {}
         for path in self._names:
             try:
                 with open(path, "rb") as file:  # noqa: PTH123 - strings, as everywhere here
@@ -152,7 +153,7 @@ class DefinedFunctions:
         for module in list(sys.modules.values()):
             space = getattr(module, "__dict__", None)
             place = space.get("__file__") if isinstance(space, dict) else None
-            path = os.path.realpath(place) if isinstance(place, str) else ""
+            path = self._real(place) if isinstance(place, str) else ""
             for name, code in self._wanted.get(path, {}).items():
                 now: Any = space
                 for part in name.split("."):
@@ -166,6 +167,12 @@ class DefinedFunctions:
                 if getattr(now, "__code__", None) != code:
                     found.add(self._names[path] + "::" + name)
         return found
+
+    def _real(self, place: str) -> str:
+        """Looked up once: before and after each test all modules are asked."""
+        if place not in self._places:
+            self._places[place] = os.path.realpath(place)
+        return self._places[place]
 
 
 def defined_in(tree: ast.Module, code: Any) -> dict[str, Any]:  # noqa: ANN401 - code objects
