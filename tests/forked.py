@@ -1,9 +1,8 @@
 """The command in a process of its own, forked from one that has imported it and read what is shipped with it:
 that is most of a short command's time.
 
-Directories, variables, output, exit code and death are those of any process. What is about the start of the
-program itself, or about its terminal, starts the installed one; so does a command whose variables Python
-reads at its start.
+Directories, variables, streams, exit code and death are those of any process. What is about the start of the
+program itself starts the installed one; so does a command whose variables Python reads at its start.
 """
 
 import atexit
@@ -16,6 +15,7 @@ import mmap
 import os
 import pkgutil
 import pty
+import select
 import shutil
 import socket
 import struct
@@ -26,10 +26,10 @@ import termios
 import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from agentforge.core.errors import UserError
 from agentforge.models import wire
@@ -101,8 +101,61 @@ def at_a_terminal(
     return code, text
 
 
+class ForkedCommand(subprocess.Popen[Any]):
+    """A command that may be left running, spoken to and killed: given what `subprocess.Popen` is given, with the
+    command's path as its first word. Whoever wants something done before it begins gets an interpreter of its own.
+    """
+
+    _line: socket.socket | None = None
+
+    def _execute_child(self, args: Sequence[str | Path], *given: Any) -> None:  # noqa: ANN401 - as Popen has it
+        prepare, kept_open, cwd, env = given[1], given[3], given[4], given[5]
+        pipes, session = given[9:15], given[20]
+        env = dict(os.environ if env is None else env)
+        parent = _parent()
+        if prepare or kept_open or _read_at_the_start(env) != _read_at_the_start(parent.environment):
+            super()._execute_child(args, *given)  # type: ignore[misc]  # not told to type checkers
+            return
+        ours, theirs = socket.socketpair()
+        request = json.dumps([[str(word) for word in args[1:]], str(cwd or Path.cwd()), env, session])
+        with theirs, Path(os.devnull).open("rb") as nothing:
+            wanted = zip((pipes[0], pipes[3], pipes[5]), (nothing.fileno(), 1, 2), strict=True)
+            streams: list[int] = [pipe if pipe >= 0 else inherited for pipe, inherited in wanted]
+            parent.send(request.encode(), (*streams, theirs.fileno()))
+        self.pid, self._line = int(_exactly(ours, 8)), ours
+        self._child_created = True
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]  # as above
+
+    def _internal_poll(self, _deadstate: int | None = None) -> int | None:
+        if self._line is None:
+            found: int | None = super()._internal_poll(_deadstate)  # type: ignore[misc]  # as above
+            return found
+        if self.returncode is None and select.select([self._line], [], [], 0)[0]:
+            self._end()
+        return self.returncode
+
+    def _wait(self, timeout: float | None) -> int:
+        if self._line is None:
+            return int(super()._wait(timeout))  # type: ignore[misc]  # as above
+        if self.returncode is None:
+            if not select.select([self._line], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            self._end()
+        return self.returncode
+
+    def _end(self) -> None:
+        assert self._line is not None
+        self.returncode = int(_exactly(self._line, 8))
+        self._line.close()
+
+
 def _read_at_the_start(env: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in env.items() if name.startswith(_AT_THE_START)}
+    """But for what `keyring` reads when it is imported, which no command has done when it begins."""
+    return {
+        name: value
+        for name, value in env.items()
+        if name.startswith(_AT_THE_START) and name != "PYTHON_KEYRING_BACKEND"
+    }
 
 
 class _Parent:
@@ -125,9 +178,12 @@ class _Parent:
             )
         self.socket.settimeout(_LIMIT_S)
 
-    def fork(self, request: bytes, fds: tuple[int, ...]) -> int:
+    def send(self, request: bytes, fds: tuple[int, ...]) -> None:
         socket.send_fds(self.socket, [len(request).to_bytes(4, "big")], fds)
         self.socket.sendall(request)
+
+    def fork(self, request: bytes, fds: tuple[int, ...]) -> int:
+        self.send(request, fds)
         try:
             return int(_exactly(self.socket, 8))
         except TimeoutError:
@@ -167,41 +223,71 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
 
 
 def _serve(connection: socket.socket, place: Path) -> None:
-    """Forks a command per request, and says how it ended."""
-    doors = judging.Doors(place)
+    """Forks a command per request, and says how it ended; whoever gave a line of their own is told there."""
+    doors, keepers = judging.Doors(place), set()
     while True:
-        length, fds, _, _ = socket.recv_fds(connection, 4, 3)
+        length, fds, _, _ = socket.recv_fds(connection, 4, 4)
         if not length:
             return
-        words, cwd, env = json.loads(_exactly(connection, int.from_bytes(length, "big")))
+        request = json.loads(_exactly(connection, int.from_bytes(length, "big")))
         _import_what_was_used()
-        asked = env.pop(judging.ASKED, "")
-        if asked:
+        if judging.ASKED in request[2]:
             doors.open_for_the_usual()
-        child = os.fork()
-        if child == 0:
-            connection.close()
-            if asked:
-                doors.lead_judges_there(asked)
-            _become(words, cwd, env, fds)
+        if len(fds) < 4:
+            _, status = os.waitpid(_begin(request, fds, doors, connection), 0)
+            connection.sendall(b"%8d" % os.waitstatus_to_exitcode(status))
+            continue
+        keeper = os.fork()
+        if keeper == 0:
+            _keep_one(request, fds, doors, connection)
+        keepers.add(keeper)
         for fd in fds:
             os.close(fd)
+        keepers -= {each for each in keepers if os.waitpid(each, os.WNOHANG)[0]}
+
+
+def _begin(request: list[Any], fds: list[int], doors: judging.Doors, *lines: socket.socket) -> int:
+    words, cwd, env, *session = request
+    asked = env.pop(judging.ASKED, "")
+    child = os.fork()
+    if child == 0:
+        for line in lines:
+            line.close()
+        if asked:
+            doors.lead_judges_there(asked)
+        _become(words, cwd, env, fds, session=any(session))
+    for fd in fds:
+        os.close(fd)
+    return child
+
+
+def _keep_one(
+    request: list[Any], fds: list[int], doors: judging.Doors, connection: socket.socket
+) -> NoReturn:
+    """The parent of one command, which tells its number and then how it ended, while others are forked."""
+    line = socket.socket(fileno=fds.pop())
+    child = _begin(request, fds, doors, connection, line)
+    connection.close()
+    with contextlib.suppress(OSError):  # nobody asks any more
+        line.sendall(b"%8d" % child)
         _, status = os.waitpid(child, 0)
-        connection.sendall(b"%8d" % os.waitstatus_to_exitcode(status))
+        line.sendall(b"%8d" % os.waitstatus_to_exitcode(status))
+    os._exit(0)
 
 
-def _become(words: list[str], cwd: str, env: dict[str, str], fds: list[int]) -> NoReturn:
+def _become(words: list[str], cwd: str, env: dict[str, str], fds: list[int], *, session: bool) -> NoReturn:
     """From here on this is the command."""
     code = 1
     try:
         for fd, place in zip(fds, (0, 1, 2)[-len(fds) :], strict=True):
             os.dup2(fd, place)
             os.close(fd)
-        if len(fds) == 3:  # a terminal: other streams than those of files
-            sys.stdin, sys.stdout, sys.stderr = (
-                open(place, mode, buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115 - descriptors, to the end
-                for place, mode in enumerate(("r", "w", "w"))
-            )
+        if session:
+            os.setsid()
+            if os.isatty(0):
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        if len(fds) == 3:
+            sys.stdin, sys.stdout, sys.stderr = _streams()
         os.chdir(cwd)
         os.environ.clear()
         os.environ.update(env)
@@ -219,6 +305,13 @@ def _become(words: list[str], cwd: str, env: dict[str, str], fds: list[int]) -> 
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
         os._exit(code)
+
+
+def _streams() -> Iterator[Any]:
+    """As an interpreter opens them, whatever is there now."""
+    for place, mode, errors in ((0, "r", "strict"), (1, "w", "strict"), (2, "w", "backslashreplace")):
+        lines = 1 if place == 2 or os.isatty(place) else -1
+        yield open(place, mode, buffering=lines, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115 - to the end
 
 
 def _import_everything() -> None:

@@ -129,10 +129,15 @@ def _answer(connection: socket.socket, names: set[str]) -> None:
         connection.sendall(b"%8d" % child)
         for fd in fds:
             os.close(fd)
+        ending = os.pidfd_open(child)
+        if select.select([ending, connection.fileno()], [], [])[0] == [connection.fileno()]:
+            os.kill(child, signal.SIGKILL)  # who asked is gone
+        os.close(ending)
         _, status = os.waitpid(child, 0)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child, signal.SIGKILL)
-        connection.sendall(b"%8d" % os.waitstatus_to_exitcode(status))
+        with contextlib.suppress(BrokenPipeError):
+            connection.sendall(b"%8d" % os.waitstatus_to_exitcode(status))
 
 
 def _become(request: dict[str, Any], fds: Sequence[int], names: set[str]) -> NoReturn:

@@ -1,11 +1,9 @@
 """A person at a terminal: the installed command in a pseudo-terminal, what it shows, and what is typed."""
 
-import contextlib
 import os
 import pty
 import re
 import select
-import signal
 import termios
 import time
 from collections.abc import Mapping
@@ -13,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.forked import COMMAND
+from tests.forked import COMMAND, ForkedCommand
 
 LIMIT_S = 240
 _CODES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
@@ -29,18 +27,23 @@ class Terminal:
         """All that was shown, without colours."""
 
     def __enter__(self) -> Self:
-        self._pid, self._screen = pty.fork()
-        if self._pid == 0:
-            os.chdir(self._where)
-            os.execve(COMMAND, [str(COMMAND), *self._words], {**self._env, "TERM": "xterm", "COLUMNS": "120"})
+        self._screen, terminal = pty.openpty()
+        self._process = ForkedCommand(
+            [COMMAND, *self._words],
+            cwd=self._where,
+            env={**self._env, "TERM": "xterm", "COLUMNS": "120"},
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            start_new_session=True,
+        )
+        os.close(terminal)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):
-            os.kill(self._pid, signal.SIGKILL)
-            os.waitpid(self._pid, 0)
+        self.kill()
         os.close(self._screen)
 
     def wait(self, words: str) -> str:
@@ -73,16 +76,15 @@ class Terminal:
 
     def kill(self) -> None:
         """The process is gone at once."""
-        os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
+        self._process.kill()
+        self._process.wait()
 
     def end(self) -> int:
         """Reads to the end; the exit code."""
         while self._read():
             pass
-        _, status = os.waitpid(self._pid, 0)
         assert "Traceback" not in self.shown, self.shown
-        return os.waitstatus_to_exitcode(status)
+        return self._process.wait()
 
     def _read(self) -> bool:
         ready, _, _ = select.select([self._screen], [], [], 1)

@@ -17,6 +17,7 @@ from tests.cheats.on_the_rest import REST
 from tests.cheats.on_the_way import WAYS
 from tests.cheats.stage import Cheat, Stage
 from tests.depth import SOAK, telling
+from tests.gates.bench_of_judges import QUICK
 from tests.sandbox.rungs import RUNGS, label, usable
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -33,7 +34,8 @@ TOLD = (
 )
 KNOWN = {cheat.name: cheat for cheat in (*JUDGE, *OLD_TESTS, *NEW_TESTS, *REST, *WAYS)}
 PLAYED = [KNOWN[name] for name in TOLD]
-PLAIN = ("python", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:schemathesis")
+PLAIN = ("python", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:schemathesis") if SOAK else QUICK
+"""In a soak with every plugin that is installed here: each takes longer to load than the tests take."""
 WAYS_TO_RUN = {
     "plain": PLAIN,
     "with workers": (*PLAIN, "-n", "auto"),

@@ -12,6 +12,7 @@ import pytest
 from agentforge.app.settings import check_settings
 from agentforge.surfaces.cli.command_list import COMMANDS
 from agentforge.system import strict_yaml
+from tests import forked
 from tests.surfaces.scene import CODE, COMMAND, TEST, Scene, make_scene
 
 BREAKS_WIRING = """
@@ -211,7 +212,7 @@ def test_what_init_detected_is_data_too(scene: Scene) -> None:
 
 @pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(scene: Scene) -> None:
-    command = subprocess.Popen(
+    command = forked.ForkedCommand(
         [COMMAND, "init"],
         cwd=scene.top,
         env=dict(scene.environ),
@@ -285,7 +286,7 @@ def test_a_character_the_terminal_cannot_show_does_not_crash(untouched: Scene) -
 def on_terminal(scene: Scene, *words: str) -> tuple[int, str]:
     """The command with a terminal as its output."""
     ours, theirs = pty.openpty()
-    child = subprocess.Popen(
+    child = forked.ForkedCommand(
         [COMMAND, *words],
         cwd=scene.top,
         env={**scene.environ, "TERM": "xterm"},

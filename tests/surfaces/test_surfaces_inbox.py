@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.surfaces.scene import CODE, COMMAND, QUESTION, TEST, Scene, make_scene
 
 pytestmark = pytest.mark.slow
@@ -67,7 +68,7 @@ def test_questions_of_all_repositories_are_one_list_and_each_is_answered_once_fr
     assert "There is no question 3 in your inbox." in desk.nowhere.run("resolve", "3", "--abort").stderr
     # Two people at the same moment.
     racers = [
-        subprocess.Popen(
+        forked.ForkedCommand(
             [COMMAND, "resolve", name, "--option", number, "--no-drive"],
             cwd=desk.nowhere.top,
             env=dict(desk.nowhere.environ),
@@ -113,7 +114,7 @@ def test_at_a_terminal_a_question_is_chosen_read_and_answered(desk: Desk) -> Non
 def _typed(scene: Scene, words: list[str], prompts: list[bytes], keys: str) -> str:
     """What a terminal shows while a person types a line at each prompt."""
     master, slave = pty.openpty()
-    with subprocess.Popen(
+    with forked.ForkedCommand(
         [COMMAND, *words],
         cwd=scene.top,
         env={**scene.environ, "TERM": "xterm"},

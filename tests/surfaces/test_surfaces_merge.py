@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests import forked
 from tests.surfaces.scene import CODE, COMMAND, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
 
 pytestmark = pytest.mark.slow
@@ -86,7 +87,7 @@ def test_a_target_that_moved_gets_a_merge_commit_whose_tests_ran_even_if_the_fir
     delivered: Delivered,
 ) -> None:
     mine = delivered.commit(notes_txt="two\n")
-    with subprocess.Popen(
+    with forked.ForkedCommand(
         [COMMAND, "merge", delivered.task],
         cwd=delivered.scene.top,
         env=dict(delivered.scene.environ),

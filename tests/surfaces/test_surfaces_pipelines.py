@@ -2,7 +2,6 @@
 
 import os
 import pty
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -126,7 +125,7 @@ def test_a_drawing_is_data_too_and_names_of_nothing_are_refused(scene: Scene) ->
 def test_a_terminal_gets_colour(scene: Scene) -> None:
     above, below = pty.openpty()
     environ = {**scene.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
-    with subprocess.Popen(
+    with forked.ForkedCommand(
         [COMMAND, "pipelines", "show", "design"], cwd=scene.top, env=environ, stdout=below, stderr=below
     ) as done:
         os.close(below)

@@ -13,6 +13,7 @@ from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
 from agentforge.store.user.repositories import read_repositories, repositories_file
 from agentforge.system import strict_yaml
+from tests import forked
 from tests.rows import every
 from tests.surfaces.scene import CODE, COMMAND, QUESTION, Scene, make_scene
 
@@ -128,7 +129,7 @@ def test_tasks_run_in_several_repositories_at_once_from_any_directory(scene: Sce
     }
     model = scene.script(*[("intake", QUESTION)] * 2)
     started = [
-        subprocess.Popen(
+        forked.ForkedCommand(
             [COMMAND, "design", f"Plan for {name}", "--repo", name, "--model", model],
             cwd=elsewhere.top,
             env=dict(scene.environ),

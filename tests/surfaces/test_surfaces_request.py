@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.rows import every
 from tests.surfaces.scene import CODE, COMMAND, PATCH, REVIEW, TEST, Scene, make_scene
 
@@ -22,14 +23,16 @@ def scene(tmp_path: Path) -> Scene:
 def started(scene: Scene, *words: str, given: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
     """Runs the command with something on its standard input."""
     data = given.encode() if isinstance(given, str) else given
-    return subprocess.run(
+    with forked.ForkedCommand(
         [COMMAND, *words],
         cwd=scene.top,
         env=dict(scene.environ),
-        input=data,
-        capture_output=True,
-        check=False,
-    )
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as command:
+        out, err = command.communicate(data)
+    return subprocess.CompletedProcess(words, command.returncode, out, err)
 
 
 WRONG = {
@@ -82,16 +85,14 @@ def test_without_a_request_the_editor_of_the_person_opens(scene: Scene, tmp_path
     parent, child = pty.openpty()
     try:
         environ = {**scene.environ, "EDITOR": str(editor), "VISUAL": ""}
-        subprocess.run(
+        forked.ForkedCommand(
             [COMMAND, "start", "--model", scene.script()],
             cwd=scene.top,
             env=environ,
-            timeout=60,
             stdin=child,
             stdout=child,
             stderr=child,
-            check=False,
-        )
+        ).wait(60)
     finally:
         os.close(child)
         os.close(parent)
@@ -106,7 +107,7 @@ def test_tasks_of_the_same_words_that_start_at_the_same_moment_each_get_a_name_a
     model = scene.script()
     flags = ("--yes", "--strict", "--non-interactive", "--allow-network")
     running = [
-        subprocess.Popen(
+        forked.ForkedCommand(
             [COMMAND, "start", "Greet the world", "--model", model, flag],
             cwd=scene.top,
             env=dict(scene.environ),

@@ -10,6 +10,7 @@ import pytest
 from agentforge.app.own_config import template, with_model
 from agentforge.core.reply import Json
 from agentforge.testing import AnthropicServer, OpenAIServer, WireServer
+from tests import forked
 from tests.rows import every
 from tests.surfaces.scene import COMMAND, Scene, make_scene
 
@@ -23,12 +24,19 @@ def ready(_: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def talk(scene: Scene, words: Sequence[str], *answers: tuple[str, str]) -> tuple[int, str]:
-    """The installed command in a terminal; each answer is typed when its question stands in the last line."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(scene.top)
-        no_keychain = {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
-        os.execve(COMMAND, [COMMAND, *words], {**scene.environ, **no_keychain, "TERM": "dumb"})
+    """The command in a terminal; each answer is typed when its question stands in the last line."""
+    terminal, theirs = pty.openpty()
+    no_keychain = {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
+    command = forked.ForkedCommand(
+        [COMMAND, *words],
+        cwd=scene.top,
+        env={**scene.environ, **no_keychain, "TERM": "dumb"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
     said, owed = b"", list(answers)
     while True:
         try:
@@ -39,7 +47,8 @@ def talk(scene: Scene, words: Sequence[str], *answers: tuple[str, str]) -> tuple
         if owed and owed[0][0] in said.rpartition(b"\n")[2].decode():
             os.write(terminal, owed.pop(0)[1].encode() + b"\n")
             said += b"\n"
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(terminal)
+    code = command.wait()
     text = said.decode().replace("\r\n", "\n")
     assert not owed, text
     return code, text

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.surfaces.scene import CODE, COMMAND, QUESTION, TEST, Scene, make_scene
 
 pytestmark = pytest.mark.slow
@@ -106,7 +107,7 @@ def test_a_list_of_tasks_that_have_not_moved_loads_none_of_the_rules(asked: Scen
 
 def test_a_watched_list_fills_the_terminal_and_ends_with_ctrl_c(asked: Scene) -> None:
     master, slave = pty.openpty()
-    with subprocess.Popen(
+    with forked.ForkedCommand(
         [COMMAND, "status", "--watch"],
         cwd=asked.top,
         env={**asked.environ, "TERM": "xterm", "COLUMNS": "72", "LINES": "20"},

@@ -67,7 +67,7 @@ class User:
         said = self.home / f"{words[0]}.log"
         with said.open("ab") as log:
             log.truncate(0)
-            child = subprocess.Popen(
+            child = forked.ForkedCommand(
                 [forked.COMMAND, *words], cwd=self.repo, env=self.environ, stdout=log, stderr=log
             )
         running = Running(child, said)

@@ -77,7 +77,7 @@ class Here:
 
     @contextmanager
     def started(self, *words: str) -> Iterator["subprocess.Popen[str]"]:
-        child = subprocess.Popen(
+        child = forked.ForkedCommand(
             [forked.COMMAND, *words],
             cwd=self.scene.repo,
             env=self.environ,

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.testing import OpenAIServer
+from tests import forked
 from tests.surfaces.scene import CODE, COMMAND, QUESTION, Scene, make_scene
 from tests.temporal.servers import free_port
 from tests.whole.test_waiting import used_up
@@ -25,7 +26,7 @@ SOON_S = 60
 @contextmanager
 def running(scene: Scene, *words: str) -> Iterator["subprocess.Popen[str]"]:
     """A command that runs until the end of the block, once it has said its first line."""
-    child = subprocess.Popen(
+    child = forked.ForkedCommand(
         [COMMAND, *words],
         cwd=scene.top,
         env=dict(scene.environ),

@@ -171,7 +171,7 @@ class Person:
     def run_and_kill_at(self, words: str, *command: str) -> None:
         """Starts a command and ends it, unasked, when it has said these words."""
         share_here(self.checkout)
-        with subprocess.Popen(
+        with forked.ForkedCommand(
             [COMMAND, *command],
             cwd=self.checkout,
             env=self.environment(),

@@ -14,6 +14,7 @@ import pytest
 
 import agentforge
 from agentforge.store.site import Site
+from tests import forked
 from tests.whole.checkouts import COMMAND, Done, differences, photograph
 from tests.whole.plays import (
     HIDDEN_TEST,
@@ -306,7 +307,7 @@ def test_a_second_driver_is_refused_and_an_interrupted_one_makes_room(play: Play
 def driver(play: Play, *words: str) -> Iterator["subprocess.Popen[str]"]:
     """A command that is left running at the moment when the slow tests have begun."""
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(
+    with forked.ForkedCommand(
         [COMMAND, *words], cwd=play.top, env=play.person.environment(), start_new_session=True, **pipes
     ) as process:
         try:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agentforge.system import strict_yaml
+from tests import forked
 from tests.depth import SOAK
 from tests.forked import COMMAND
 from tests.whole.checkouts import git
@@ -194,7 +195,7 @@ def test_the_installed_command_takes_them_too_and_follows_until_it_is_told_to_st
         )
         assert done.returncode == (3 if words[0] == "start" else 0), done.stderr
     (row,) = [row for row in ROWS if row.get("follows")]
-    with subprocess.Popen(
+    with forked.ForkedCommand(
         [COMMAND, *words_of(str(row["line"]), {})],
         cwd=play.top,
         env=play.person.environment(),

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from agentforge.system import strict_yaml
+from tests import forked
 from tests.surfaces.scene import CODE, COMMAND, PATCH, QUESTION, SPECIFICATION, TEST, Scene, make_scene
 
 pytestmark = pytest.mark.slow
@@ -68,7 +69,7 @@ def specified(scene: Scene, **dependencies: object) -> tuple[str, ...]:
 @contextmanager
 def running(scene: Scene, *words: str) -> Iterator["subprocess.Popen[str]"]:
     """A command in a process of its own, once its task waits for others; killed at the end."""
-    child = subprocess.Popen(
+    child = forked.ForkedCommand(
         [COMMAND, *words],
         cwd=scene.top,
         env=dict(scene.environ),

@@ -10,6 +10,7 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.testing import Fault, OpenAIServer, Scripted
+from tests import forked
 from tests.whole.checkouts import COMMAND, Done
 from tests.whole.full_plays import (
     READER,
@@ -38,7 +39,7 @@ def at_once(play: Play, *commands: tuple[str, ...]) -> list[Done]:
     """Commands that are started together."""
     person = play.person
     running = [
-        subprocess.Popen(
+        forked.ForkedCommand(
             [COMMAND, *words],
             cwd=play.top,
             env=person.environment(),

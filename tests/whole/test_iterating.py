@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from tests import forked
 from tests.rows import every
 from tests.surfaces.shapes import conform
 from tests.whole.checkouts import COMMAND, Done
@@ -228,7 +229,7 @@ def test_two_people_decide_at_once_one_wins_and_the_other_is_told(play: Play) ->
     task = presented(play)
     said = (("approve", task, "--no-drive"), ("feedback", task, WANTED, "--no-drive"))
     both = [
-        subprocess.Popen(
+        forked.ForkedCommand(
             [COMMAND, *words],
             cwd=play.top,
             env=play.person.environment(),

@@ -101,10 +101,17 @@ def test_a_record_that_came_with_a_repository_names_no_model_by_itself(
 def test_a_person_at_a_terminal_is_asked_at_once(tmp_path: Path, server: tuple[Asked, str]) -> None:
     asked, address = server
     scene = scene_with(tmp_path, "model: openai:dear\n", address)
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(scene.top)
-        os.execve(forked.COMMAND, [str(forked.COMMAND), *START[:-1]], {**scene.environ, "TERM": "dumb"})
+    terminal, theirs = pty.openpty()
+    command = forked.ForkedCommand(
+        [forked.COMMAND, *START[:-1]],
+        cwd=scene.top,
+        env={**scene.environ, "TERM": "dumb"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
     said, answered = b"", False
     while True:
         try:
@@ -116,7 +123,8 @@ def test_a_person_at_a_terminal_is_asked_at_once(tmp_path: Path, server: tuple[A
             answered = True
             assert asked.requests == 0
             os.write(terminal, b"allow\n")
-    os.waitpid(pid, 0)
+    os.close(terminal)
+    command.wait()
     assert answered, said.decode()
     assert asked.requests == 1, said.decode()
 

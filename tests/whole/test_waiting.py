@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from agentforge.testing import Fault, OpenAIServer, Scripted
+from tests import forked
 from tests.surfaces.scene import CODE, COMMAND, QUESTION, Scene, make_scene
 
 USED_UP = b'{"error": {"code": "insufficient_quota", "message": "You exceeded your current quota."}}'
@@ -39,7 +40,7 @@ def design(scene: Scene, *more: str) -> "subprocess.CompletedProcess[str]":
 def waiting(scene: Scene) -> Iterator["subprocess.Popen[bytes]"]:
     """A design in a process of its own, which waits for its provider by now; killed at the end."""
     words = [COMMAND, "design", "Greet the world", "--model", "openai:any"]
-    child = subprocess.Popen(
+    child = forked.ForkedCommand(
         words, cwd=scene.top, env=dict(scene.environ), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
