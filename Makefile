@@ -8,7 +8,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(BIN)/uv pip
 INTO := --python $(BIN)/python
-COMPILE := $(UV) compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
+COMPILE := $(UV) compile --quiet --universal --generate-hashes --no-emit-index-url
+# What is added to the environments of others: their Python may be older than ours.
+ADDED := src/agentforge/catalog/added
 
 # The interpreter of .venv and no other; the certificates of the machine, so that a company's own authority is trusted.
 export UV_PYTHON_DOWNLOADS := never
@@ -69,10 +71,11 @@ bench: .venv/.ready ## Measure: tables, ratios to the run before (or BEFORE=file
 effect: .venv/.ready ## Play requests to released libraries with a recorded reader: calls, tokens, hidden tests (make effect NAMES="...")
 	$(BIN)/python -m bench.effect.run $(NAMES)
 
-lock: .venv/.boot ## Pin the requirements again (UPGRADE=1 for newer versions)
-	$(COMPILE) $(if $(UPGRADE),--upgrade) requirements/boot.in -o requirements/boot.txt
-	$(COMPILE) $(if $(UPGRADE),--upgrade) pyproject.toml -c requirements/boot.txt -o requirements/run.txt
-	$(COMPILE) $(if $(UPGRADE),--upgrade) pyproject.toml --all-extras requirements/dev.in -c requirements/run.txt -o requirements/dev.txt
+lock: .venv/.boot ## Pin the requirements again, and what is added to environments of projects (UPGRADE=1 for newer versions)
+	$(COMPILE) --python-version 3.11 $(if $(UPGRADE),--upgrade) requirements/boot.in -o requirements/boot.txt
+	$(COMPILE) --python-version 3.11 $(if $(UPGRADE),--upgrade) pyproject.toml -c requirements/boot.txt -o requirements/run.txt
+	$(COMPILE) --python-version 3.11 $(if $(UPGRADE),--upgrade) pyproject.toml --all-extras requirements/dev.in -c requirements/run.txt -o requirements/dev.txt
+	for list in $(ADDED)/*.in; do $(COMPILE) --python-version 3.8 --no-header --no-annotate $(if $(UPGRADE),--upgrade) $$list -o $${list%.in}.txt || exit 1; done
 
 clean: ## Remove .venv and every cache
 	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
@@ -88,8 +91,9 @@ clean: ## Remove .venv and every cache
 	@$(UV) install --quiet $(INTO) --no-deps --editable .
 	@touch $@
 
-.venv/.ready: .venv/.boot requirements/dev.txt pyproject.toml
+.venv/.ready: .venv/.boot requirements/dev.txt pyproject.toml $(ADDED)/pytest.txt
 	@$(UV) sync --quiet --compile-bytecode $(INTO) --require-hashes requirements/dev.txt
+	@rm -rf .venv/wheels && $(BIN)/python -m pip download --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: -r $(ADDED)/pytest.txt -d .venv/wheels # for the projects of tests
 	@$(UV) install --quiet $(INTO) --no-deps --editable .
 	@$(BIN)/python -m compileall -q -j 0 src # once, and not by each of the processes that begin with the tests
 	@touch .venv/.run $@

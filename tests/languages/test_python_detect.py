@@ -6,7 +6,7 @@ from agentforge.core.errors import UsageError
 from agentforge.languages.python import detect, layout
 from agentforge.languages.python.project import open_project
 from agentforge.languages.python.requirements import poetry_requirements
-from agentforge.languages.values import Plan
+from agentforge.languages.values import ADDED, Plan
 from tests.rows import every
 
 BUILD = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
@@ -18,7 +18,7 @@ def plan_of(files: dict[str, str], settings: dict[str, object] | None = None) ->
 
 
 def installs(files: dict[str, str]) -> tuple[str, ...]:
-    command = plan_of(files).setup[-1]
+    command = next(words for words in reversed(plan_of(files).setup) if words[0] != ADDED)
     assert command[: len(detect.INSTALL)] == detect.INSTALL
     return command[len(detect.INSTALL) :]
 
@@ -45,7 +45,8 @@ def test_a_group_that_includes_another_brings_what_that_one_brings() -> None:
 
 def test_pytest_is_added_when_nothing_brings_it_and_the_reason_says_so() -> None:
     plan = plan_of({"setup.py": "from setuptools import setup\nsetup(name='x')\n", "tests/test_x.py": ""})
-    assert plan.setup[-1][-3:] == ("-e", ".", "pytest")
+    assert plan.setup[1:] == ((*detect.INSTALL, "-e", "."), (ADDED, "pytest"))
+    assert plan.own_setup[-1] == ("pip", "install", "pytest"), "as a person would write it"
     assert any("pytest added" in reason for reason in plan.reasons)
     assert plan.tests == ("{env}/bin/python", "-m", "pytest")
 
@@ -118,17 +119,16 @@ def test_requirement_files_are_left_alone_when_an_extra_already_brings_pytest() 
 
 
 def test_a_project_without_a_build_gets_its_requirements_alone() -> None:
-    assert installs({"requirements.txt": "flask", "app.py": ""}) == ("-r", "requirements.txt", "pytest")
+    assert installs({"requirements.txt": "flask", "app.py": ""}) == ("-r", "requirements.txt")
     assert installs({"pyproject.toml": '[project]\nname = "x"\ndependencies = ["flask"]\n'}) == (
         "-r",
         "pyproject.toml",
-        "pytest",
     )
     assert installs({"Pipfile": '[packages]\nflask = "*"\n[dev-packages]\npytest = "==8.0"\n'}) == (
         "flask",
         "pytest==8.0",
     )
-    assert installs({"x.py": ""}) == ("pytest",)
+    assert plan_of({"x.py": ""}).setup == (detect.MAKE_ENVIRONMENT, (ADDED, "pytest"))
 
 
 def test_hints_of_tox_are_followed_and_its_conditions_left_out() -> None:
@@ -253,7 +253,8 @@ def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
     }
     plan = plan_of({"setup.py": "setup()"}, settings)
     assert plan.setup == (
-        (*detect.MAKE_ENVIRONMENT, "--seed"),
+        detect.MAKE_ENVIRONMENT,
+        (ADDED, "pip"),
         ("pip", "install", "-e", ".[a b]"),
         ("make;", "rm", "-rf", "/"),
     )

@@ -90,7 +90,17 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         body["debates"] = debates
     if integration := marked_lines(records.get("green", {})):
         body["integration"] = [*integration]
+    if added := _added(world, state):
+        body["added"] = added
     return body
+
+
+def _added(world: World, state: State) -> list[Json]:
+    """What the environment has from us and not from the project: pinned by hash, each with its version."""
+    if state.baseline is None:
+        return []
+    record: Any = world.pack.get_json(state.baseline.ref)
+    return [*texts(record, "added")]
 
 
 def _same_author(red: Mapping[str, Any]) -> bool:

@@ -117,6 +117,7 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
         "runs": [*suite.runs],
         "kept": suite.is_kept,
         "environment": environment.key,
+        "added": [*environment.added],
     }
     if len(world.projects(state)) > 1:
         record["projects"] = [each.name for each in world.scope(state)]

@@ -2,6 +2,7 @@
 afterwards.
 
     <cache_root>/<key>/env        what set-up makes: a virtual environment, packages
+    <cache_root>/<key>/added      the pinned lists of what we added to it
     <cache_root>/<key>/source     a pristine checkout, from which the project is installed
     <cache_root>/packages         what set-up downloaded and built, for the other environments of the project
     <cache_root>/<key>/.ready     written last; without it the other two are rubble of a crash and are removed
@@ -58,8 +59,11 @@ def build_environment(  # noqa: PLR0913 - the facts of one environment
     with disk_errors(), _locked(home), Hold(home.parent / PACKAGES):
         if (ready := _load(home, makings.program)) is not None:
             if ready.failed:  # what could not be had then may be there now
-                failed = SetUp(plan, home, makings, sandbox, allow).install_checkers()
-                ready = ready if failed == ready.failed else _store(home, replace(ready, failed=failed))
+                again = SetUp(plan, home, makings, sandbox, allow)
+                failed = again.install_checkers()
+                added = tuple(dict.fromkeys((*ready.added, *again.added)))
+                if failed != ready.failed:
+                    ready = _store(home, replace(ready, failed=failed, added=added))
             return replace(ready, toolchains=makings.chains, hold=hold)
         shutil.rmtree(home, ignore_errors=True)
         (home / "env").mkdir(parents=True)
@@ -80,6 +84,7 @@ def build_environment(  # noqa: PLR0913 - the facts of one environment
             log,
             makings.prefix,
             failed=failed,
+            added=set_up.added,
         )
         return replace(_store(home, made), toolchains=makings.chains, hold=hold)
 
@@ -146,4 +151,5 @@ def _load(home: Path, program: str) -> Environment | None:
         log=fields["log"],
         prefix=Path(fields["prefix"]),
         failed=tuple(fields.get("failed", ())),
+        added=tuple(fields.get("added", ())),
     )

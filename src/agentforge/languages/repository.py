@@ -219,6 +219,7 @@ def joined_environment(parts: Mapping[str, Environment], projects: Sequence[Proj
         generated=tuple(each.whole(path) for each in there for path in parts[each.name].generated),
         key=digest("\n".join(f"{each.name} {parts[each.name].key}" for each in there))[:24],
         failed=tuple(why for each in there for why in parts[each.name].failed),
+        added=tuple(dict.fromkeys(line for each in there for line in parts[each.name].added)),
         parts={each.name: (each.root, parts[each.name]) for each in there},
     )
 

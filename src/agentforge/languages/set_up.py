@@ -5,13 +5,13 @@ the places that packages come from. What a language brings for it is a `Makings`
 import errno
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentforge.core.errors import Unusable
 from agentforge.languages.toolchains import Toolchain, readable, with_toolchains
-from agentforge.languages.values import SETTINGS_FILE, Plan
+from agentforge.languages.values import ADDED, SETTINGS_FILE, Plan
 from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.walls.limits import GIB, Limits
@@ -25,6 +25,19 @@ SETUP_LIMITS = Limits(total_memory=16 * GIB, total_disk=40 * GIB)
 TAIL_LINES = 15
 PACKAGES = "packages"
 """The directory beside the environments of a project in which set-up keeps what it downloaded."""
+ADDITIONS = "added"
+"""The directory of an environment in which the lists of what we add lie; set-up cannot change it."""
+
+Run = Callable[[tuple[str, ...]], Completed]
+"""Runs a command of set-up in its walls."""
+Add = Callable[[str, Path, Run], tuple[str, ...]]
+"""Installs what we pin under a name, for the environment of a directory, unless it is there. The answer is
+what is new, each with its version.
+"""
+
+
+def _adds_nothing(name: str, home: Path, run: Run) -> tuple[str, ...]:
+    raise LookupError(f"nothing is pinned as {name} for {home}: {run}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +63,7 @@ class Makings:
     """What the project takes beside the language."""
     requirement_at: int = 0
     """Which word of a command of `Plan.checkers` names what it installs."""
+    add: Add = _adds_nothing
 
 
 _OUT_OF_REACH = re.compile(
@@ -71,9 +85,9 @@ class SetupFailed(Unusable):
         refused: Sequence[str] = (),
         kept: Sequence[str] = (),
     ) -> None:
-        self.command = command
+        self.command, self.done = command, done
         self.refused = tuple(refused)
-        self.log = redact(_text(done))[0]
+        self.log = redact(text_of(done))[0]
         tail = "\n".join(self.log.splitlines()[-TAIL_LINES:])
         how = "ran out of time" if done.timed_out else f"ended with {done.code}"
         how = f"was out of bounds: {done.beyond}" if done.beyond else how
@@ -98,16 +112,31 @@ class SetupFailed(Unusable):
         super().__init__(f"Set-up failed: `{' '.join(command)}` {how}.\n{tail}\n", mend)
 
 
+class NotAdded(Unusable):
+    """What we add to an environment cannot be had as we pin it, or does not go with what the project has."""
+
+
+class CommandFailed(Exception):
+    """A command that adds something failed for a reason that any command of set-up may have."""
+
+    def __init__(self, command: tuple[str, ...], done: Completed) -> None:
+        super().__init__()
+        self.command, self.done = command, done
+
+
 class SetUp:
-    """One set-up of one environment."""
+    """One set-up of one environment. `added` is what came from us and not from the project."""
 
     def __init__(
         self, plan: Plan, home: Path, makings: Makings, sandbox: Sandbox, allow: Sequence[Destination]
     ) -> None:
         self._plan, self._sandbox, self._makings = plan, sandbox, makings
+        self._home = home
+        self.added: tuple[str, ...] = ()
         self._refused: list[str] = []
         cache = home.parent / PACKAGES
-        cache.mkdir(parents=True, exist_ok=True)
+        for place in (cache, home / ADDITIONS):
+            place.mkdir(parents=True, exist_ok=True)
         self._programs = home / "env/bin"
         self._values = {
             **makings.values,
@@ -120,7 +149,12 @@ class SetUp:
         self._confinement = Confinement(
             cwd=home / "source",
             write=(home / "env", home / "source", cache),
-            read=(*makings.read, *toolchain_roots(str(makings.prefix)), *readable(makings.chains)),
+            read=(
+                home / ADDITIONS,
+                *makings.read,
+                *toolchain_roots(str(makings.prefix)),
+                *readable(makings.chains),
+            ),
             env=with_toolchains(variables, makings.chains),
             network=(*makings.network, *allow),
             on_refusal=self._refused.append,
@@ -132,19 +166,37 @@ class SetUp:
         """Everything that tests need; what fails is a failed set-up."""
         log: list[str] = []
         for command in self._plan.setup:
-            done = self._sandbox.run(fill(command, self._values), self._confinement)
-            if done.code != 0 or done.timed_out:
-                self._refuse_full_disk(done)
-                raise SetupFailed(command, done, tuple(dict.fromkeys(self._refused)), self._makings.kept)
-            log += (f"$ {' '.join(command)}", _text(done))
+            if command[0] == ADDED:
+                log += (f"Added: {line}" for line in self._add(command[1]))
+                continue
+            done = self._run(command)
+            if not succeeded(done):
+                raise self._failed(command, done)
+            log += (f"$ {' '.join(command)}", text_of(done))
         if self._refused:
             log.append(f"Not reached, because not on the list: {', '.join(dict.fromkeys(self._refused))}")
         return "\n".join(log)
 
+    def _run(self, command: tuple[str, ...]) -> Completed:
+        return self._sandbox.run(fill(command, self._values), self._confinement)
+
+    def _failed(self, command: tuple[str, ...], done: Completed) -> SetupFailed:
+        self._refuse_full_disk(done)
+        return SetupFailed(command, done, tuple(dict.fromkeys(self._refused)), self._makings.kept)
+
+    def _add(self, name: str) -> tuple[str, ...]:
+        """What we pin under a name, unless the project brought it."""
+        try:
+            new = self._makings.add(name, self._home, self._run)
+        except CommandFailed as error:
+            raise self._failed(error.command, error.done) from error
+        self.added = tuple(dict.fromkeys((*self.added, *new)))
+        return new
+
     def _refuse_full_disk(self, done: Completed) -> None:
         """No setting mends a full disk; what went over a bound of ours is told as that."""
         full = exhausted(OSError(errno.ENOSPC, "", str(self._confinement.cwd)))
-        if full is not None and not done.beyond and os.strerror(errno.ENOSPC) in _text(done):
+        if full is not None and not done.beyond and os.strerror(errno.ENOSPC) in text_of(done):
             raise full
 
     def install_checkers(self) -> tuple[str, ...]:
@@ -153,14 +205,32 @@ class SetUp:
         """
         failed = []
         for command in self._plan.checkers:
-            wanted = command[self._makings.requirement_at :]
+            wanted = command[1:] if command[0] == ADDED else command[self._makings.requirement_at :]
             program = re.split(r"[\[<>=!~; @]", wanted[0])[0]
             if (self._programs / program).exists():
                 continue
-            done = self._sandbox.run(fill(command, self._values), self._confinement)
-            if done.code != 0 or done.timed_out:
+            if command[0] == ADDED:
+                failed += self._add_checker(program)
+                continue
+            done = self._run(command)
+            if not succeeded(done):
                 failed.append(f"{program} could not be installed ({' '.join(wanted)}): {_why(done)}")
         return tuple(failed)
+
+    def _add_checker(self, program: str) -> list[str]:
+        """The same as a sentence, if it cannot be had."""
+        try:
+            self._add(program)
+        except NotAdded as error:
+            return [f"{program} could not be added: {error.sentence.rstrip('.')}"]
+        except SetupFailed as error:
+            return [f"{program} could not be added: {_why(error.done)}"]
+        return []
+
+
+def succeeded(done: Completed) -> bool:
+    """Whether a command of set-up did what it was for."""
+    return done.code == 0 and not done.timed_out
 
 
 def _why(done: Completed) -> str:
@@ -168,7 +238,7 @@ def _why(done: Completed) -> str:
     words.
     """
     said = [
-        re.sub(r"^\W+", "", line).strip() for line in _text(done).splitlines() if re.search(r"\w{2}", line)
+        re.sub(r"^\W+", "", line).strip() for line in text_of(done).splitlines() if re.search(r"\w{2}", line)
     ]
     errors = [line for line in said if re.match(r"(?:\S+: )?error\b", line, re.IGNORECASE)]
     return (errors or said or [f"exit code {done.code}"])[-1][:200].rstrip(".")
@@ -189,7 +259,8 @@ def fill(command: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]
     return tuple(filled)
 
 
-def _text(done: Completed) -> str:
+def text_of(done: Completed) -> str:
+    """What a command printed."""
     return "\n".join(
         filter(None, (done.out.decode(errors="replace").strip(), done.err.decode(errors="replace").strip()))
     )

@@ -15,6 +15,8 @@ Status = Literal["ran", "not_run", "not_configured"]
 Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
+ADDED = "{added}"
+"""The first word of a command of a plan that installs what we pin, under the name that follows."""
 VERSION = re.compile(r"\d+(?:\.\d+){0,2}")
 """How a version of a language is asked for: `3`, `3.12` or `3.12.4`."""
 IMPORTED = "imported"
@@ -78,7 +80,11 @@ class Plan:
     @property
     def own_setup(self) -> tuple[tuple[str, ...], ...]:
         """The commands that a person may write; the environment itself is made before them."""
-        return tuple(words for words in self.setup if words[:2] != ("{uv}", "venv"))
+        return tuple(
+            ("pip", "install", words[1]) if words[0] == ADDED else words
+            for words in self.setup
+            if words[:2] != ("{uv}", "venv")
+        )
 
     @property
     def test_command(self) -> tuple[str, ...]:
@@ -107,6 +113,8 @@ class Environment:
     """What the project takes beside it; found anew each time, and part of the key."""
     failed: tuple[str, ...] = ()
     """Why checkers could not be installed, a sentence each."""
+    added: tuple[str, ...] = ()
+    """What came from us and not from the project, each as `name version`."""
     own_bytecode: bool = True
     """Whether compiled code that lies in it is taken. What the build of a change left there is not: nobody
     can read it.

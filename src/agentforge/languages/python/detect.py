@@ -31,7 +31,7 @@ from agentforge.languages.python.requirements import (
 from agentforge.languages.python.suite import find_suite, suite_of
 from agentforge.languages.python.workspace import members
 from agentforge.languages.toolchains import needs_of
-from agentforge.languages.values import SETTINGS_FILE, MarkedTests, Plan
+from agentforge.languages.values import ADDED, SETTINGS_FILE, MarkedTests, Plan
 from agentforge.system.canon import digest
 
 PYTHON = "{env}/bin/python"
@@ -61,7 +61,7 @@ def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | No
     needs.reasons += (f"{each.name} is used" for each in (*linters, *checkers))
     suite = find_suite(project, frozenset(needs.names))
     found = Plan(
-        setup=(MAKE_ENVIRONMENT, INSTALL + install),
+        setup=(MAKE_ENVIRONMENT, *((INSTALL + install,) if install else ()), *_added(needs)),
         tests=(*PYTEST, *suite.options, *suite.paths),
         import_roots=import_roots(project),
         test_paths=test_paths(project),
@@ -105,10 +105,15 @@ def _install(project: PythonProject, needs: Needs) -> tuple[str, ...]:
     words += (word for group in dict.fromkeys(needs.groups) for word in ("--group", group))
     words += (word for path in dict.fromkeys(needs.files) for word in ("-r", path))
     words += dict.fromkeys(needs.requirements)
-    if not needs.has_pytest:
-        words.append("pytest")
-        needs.reasons.append("pytest added: nothing else brings it")
     return tuple(words)
+
+
+def _added(needs: Needs) -> tuple[tuple[str, ...], ...]:
+    """What we add, in versions and files that are fixed; if the project turns out to bring it, nothing is."""
+    if needs.has_pytest:
+        return ()
+    needs.reasons.append("pytest added, pinned by hash: nothing else brings it")
+    return ((ADDED, "pytest"),)
 
 
 def _members(project: PythonProject, needs: Needs) -> list[str]:
@@ -156,15 +161,21 @@ def _is_package(project: PythonProject) -> bool:
 
 
 def _checkers(project: PythonProject, wanted: Sequence[Checker]) -> tuple[tuple[str, ...], ...]:
-    """A command for each program that finds faults; one that is there already is not installed again."""
-    return tuple(
-        INSTALL + found
-        for found in dict.fromkeys(
-            requirements_for(project, each)
-            for each in sorted(wanted, key=lambda each: each.name)
-            if " " not in each.name or not any(other.name == each.program for other in wanted)
-        )
-    )
+    """Commands for each program that finds faults: as the project names it, else as we pin it; one that is
+    there already is not installed again.
+    """
+    commands: list[tuple[str, ...]] = []
+    for each in sorted(wanted, key=lambda each: each.name):
+        if " " in each.name and any(other.name == each.program for other in wanted):
+            continue
+        found = requirements_for(project, each)
+        if not found.own:
+            commands.append((ADDED, each.program))
+        if words := (*((found.own,) if found.own else ()), *found.beside):
+            commands.append(INSTALL + words)
+        if each.needs:
+            commands.append((ADDED, each.needs))
+    return tuple(dict.fromkeys(commands))
 
 
 def _unused(project: PythonProject) -> list[tuple[str, str]]:
@@ -215,7 +226,11 @@ def _corrected(plan: Plan, settings: Mapping[str, object], project: PythonProjec
         # A person's commands may call pip, so the environment gets one.
         plan = replace(
             plan,
-            setup=((*MAKE_ENVIRONMENT, "--seed"), *(_words(command, "setup") for command in commands)),
+            setup=(
+                MAKE_ENVIRONMENT,
+                (ADDED, "pip"),
+                *(_words(command, "setup") for command in commands),
+            ),
             reasons=(f"`setup` in `{SETTINGS_FILE}`",),
         )
     commands_by_name = settings.get("commands", {})

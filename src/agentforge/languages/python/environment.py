@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from agentforge.languages.environments import build_environment
+from agentforge.languages.python.additions import add_pinned, additions_of
 from agentforge.languages.python.detect import INSTALL
 from agentforge.languages.python.indexes import (
     FIRST_INDEX,
@@ -57,7 +58,7 @@ def _makings(plan: Plan, interpreter: Interpreter, told: str | None, *, index_pa
     return Makings(
         prefix=interpreter.prefix,
         program="bin/python",
-        identity=(told, interpreter.version, str(interpreter.executable)),
+        identity=(told, interpreter.version, str(interpreter.executable), *additions_of(plan)),
         values={"uv": str(uv), "python": str(interpreter.executable)},
         variables=passed | _setup_variables(uv) | _version_variables(told),
         read=(uv, *named_paths(passed)),
@@ -65,6 +66,7 @@ def _makings(plan: Plan, interpreter: Interpreter, told: str | None, *, index_pa
         kept=tuple(kept),
         chains=find_toolchains(plan.toolchains, os.environ, Path.home()),
         requirement_at=len(INSTALL),
+        add=add_pinned,
     )
 
 

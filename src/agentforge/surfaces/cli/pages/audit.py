@@ -159,6 +159,8 @@ def _facts(audit: Audit) -> Iterator[tuple[str, Cell]]:
         yield "reworks", state.reworks
     yield "model", state.model
     yield "sandbox", state.sandbox
+    if added := audit.evidence.get("added"):
+        yield "added to the environment", ", ".join(map(str, added))
     yield "started", times.began_at
     if times.ended_at:
         took = age(seconds_between(times.began_at, times.ended_at))

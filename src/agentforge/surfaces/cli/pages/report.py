@@ -82,6 +82,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "summary": report.summary or None,
         "deliverable": asdict(report.deliverable) if report.deliverable else None,
         "sandbox": state.sandbox,
+        "added": report.evidence.get("added") or [],
         "cost": {
             "calls": state.spent.calls,
             "tokens": state.spent.tokens,
@@ -137,7 +138,7 @@ def as_text(report: TaskReport, commands: Sequence[str] | None = None) -> str:
             parts = [f"{state.task_id} is {state.status}.", _so_far(report)]
     if state.flagged:
         parts.append(_flagged(state))
-    costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}"
+    costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}{_added(report)}"
     offer = f"{state.pipeline.continue_prompt}\n" if state.status == "completed" else ""
     next_lines = f"{offer.lstrip()}Next:\n" + "\n".join(
         f"  {line}" for line in commands or next_commands(report)
@@ -467,6 +468,15 @@ def debate_lines(evidence: dict[str, Any]) -> list[str]:
         chosen = brief(f"{debate.get('option')}{over}", 200)
         lines.append(f"{chosen}: {brief(str(debate.get('decision') or ''), 200)}")
     return lines
+
+
+def _added(report: TaskReport) -> str:
+    """What the project's environment has from us; the evidence names the rest of it."""
+    first, *rest = report.evidence.get("added") or [""]
+    if not first:
+        return ""
+    more = f" and {count(len(rest), 'package')} that it needs" if rest else ""
+    return f"\n  added     {brief(str(first))}{more}, pinned by hash: the project brings none"
 
 
 def _sandbox(name: str) -> str:
