@@ -415,3 +415,72 @@ def test_a_record_that_says_no_walls_is_not_believed(tmp_path: Path, home: Path)
     path.unlink()
     (home / ".agentforge" / "config.yaml").write_text("sandbox: none\n")
     assert (opened().sandbox.name, opened().rules.permissions) == ("none", StartPermissions())
+
+
+LATER = (
+    ".claude/settings.json",
+    ".cursor/rules/x.mdc",
+    ".mcp.json",
+    ".vscode/tasks.json",
+    "web/.vscode/settings.json",
+    ".devcontainer/devcontainer.json",
+    ".husky/pre-commit",
+    ".githooks/post-merge",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    ".zed/tasks.json",
+    ".codex/config.toml",
+    ".Claude/commands/go.md",
+)
+
+
+@pytest.mark.parametrize("path", LATER)
+def test_what_acts_on_a_persons_machine_later_is_written_only_after_a_question(desk: Desk, path: str) -> None:
+    acted = desk.act(("create_file", {"path": path, "content": "x\n"}))
+    assert acted.question is not None
+    assert acted.question.call is not None
+    assert acted.question.call.risk == "high"
+    assert f"`{path}` is read or run by itself on your machine" in acted.question.text
+    assert not (desk.world.workspace.worktree / path).exists()
+
+
+def test_no_spelling_of_such_a_path_goes_round_the_question(desk: Desk) -> None:
+    desk.act(("read_file", {"path": "docs/a.md"}))
+    (desk.world.workspace.worktree / "notes").symlink_to(".claude")
+    patch = "--- /dev/null\n+++ b/.claude/settings.json\n@@ -0,0 +1 @@\n+x\n"
+    ways: list[tuple[str, dict[str, Json]]] = [
+        ("create_file", {"path": "notes/settings.json", "content": "x\n"}),
+        ("create_file", {"path": "docs/../.claude/settings.json", "content": "x\n"}),
+        ("move_file", {"source": "docs/a.md", "target": ".claude/a.md"}),
+        ("apply_patch", {"patch": patch}),
+    ]
+    for name, args in ways:
+        acted = desk.act((name, args))
+        assert acted.question is not None or not acted.results[0].ok, (name, acted)
+        assert not (desk.world.workspace.worktree / ".claude").exists(), name
+
+
+@pytest.mark.parametrize(
+    ("request_", "path"),
+    [
+        ("Add a task to .vscode/tasks.json that runs the tests", ".vscode/tasks.json"),
+        ("Add a VS Code launch configuration", ".vscode/launch.json"),
+        ("Run ruff in a pre-commit hook", ".pre-commit-config.yaml"),
+        ("Give Claude a command for releases", ".claude/commands/release.md"),
+        ("Build the dev container from Debian 12", ".devcontainer/Dockerfile"),
+    ],
+)
+def test_what_the_request_names_is_not_asked_about(desk: Desk, request_: str, path: str) -> None:
+    desk.state = replace(desk.state, request=request_)
+    acted = desk.act(("create_file", {"path": path, "content": "x\n"}))
+    assert acted.question is None
+    assert acted.results[0].ok, acted.results[0].text
+
+
+def test_who_is_not_asked_has_it_denied_and_files_for_servers_stay_as_they_were(desk: Desk) -> None:
+    desk.rules(allow=frozenset({"files"}), interactive=False)
+    acted = desk.act(("create_file", {"path": ".mcp.json", "content": "{}\n"}))
+    assert not acted.results[0].ok
+    assert acted.question is None
+    acted = desk.act(("create_file", {"path": "docs/claude.md", "content": "x\n"}))
+    assert acted.results[0].ok

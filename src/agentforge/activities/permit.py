@@ -5,6 +5,8 @@ What stays in the task's worktree and runs behind its walls is the usual case, a
 a table.
 """
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import cast
 
@@ -20,6 +22,8 @@ from agentforge.core.values import Question, WantedCall
 from agentforge.system.canon import digest_value
 from agentforge.tools.base import Tool, ToolResult, Workbench, texts_of
 from agentforge.tools.bridge import TOOLS, Bridge
+from agentforge.tools.change.patches import parse
+from agentforge.tools.paths import acts_later
 from agentforge.tools.roots import named_in
 from agentforge.tools.run.command import words_of
 from agentforge.tools.run.declared import DeclaredCall, called, declared_tools
@@ -38,7 +42,7 @@ def permit(
     if tool.spec.effect in _LOOKS and tool.spec.risk == "low" and action.name in TOOLS and not outside:
         return None
     try:
-        call = _call(world, tool, action, bench, outside=outside)
+        call = _told_later(_call(world, tool, action, bench, outside=outside), state, action, bench)
         if decide(call, world.rules.policy(), (), mode_named(state.pipeline.mode)).verdict == "allow":
             return None
         # What the role may not do at all is nobody's question.
@@ -121,6 +125,30 @@ def _call(world: World, tool: Tool, action: Action, bench: Workbench, *, outside
         words,
         confined=inside and (walled or effect not in ("execute", "network")),
     )
+
+
+def _told_later(call: ActionCall, state: State, action: Action, bench: Workbench) -> ActionCall:
+    """The call, with what it writes that acts by itself later and that no word of a person names."""
+    if call.effect != "write":
+        return call
+    said = "\n".join((state.request, *(item.answer or "" for item in state.escalations)))
+    with suppress(ModelMistake):  # what cannot be read is refused by the tool itself
+        for path in _written(action, bench):
+            if why := acts_later(path, said):
+                return replace(call, later=why, risk="high")
+    return call
+
+
+def _written(action: Action, bench: Workbench) -> Iterator[str]:
+    """The real paths of the tree that an action of a writing tool names."""
+    names = [*named_paths(action)]
+    if action.name == "apply_patch":
+        for patch in parse(str(action.args.get("patch", ""))):
+            names += filter(None, (patch.source, patch.name))
+    for name in names:
+        spot = bench.spot(name)
+        if spot.outer is None:
+            yield spot.path
 
 
 def _declared(world: World, action: Action) -> DeclaredCall:

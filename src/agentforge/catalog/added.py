@@ -1,7 +1,7 @@
 """What we add to a project's environment where the project brings none: each tool with all that it needs, in
 versions that are fixed, for every Python that a project may ask for, and the hashes of their files.
 
-The tables `added/NAME.txt` are requirements as pip and uv read them; `make lock` writes them anew from the
+The tables `added/NAME.txt` are requirements as pip and uv read them; `make lock` renews them from the
 ranges in `added/NAME.in`. They name no index: a file that has the hash may come from any.
 """
 

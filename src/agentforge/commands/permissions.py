@@ -11,7 +11,8 @@ side effect:
     execute    allow  ask     ask    deny
     network    ask    ask     ask    deny
 
-A tool that the repository declares is asked about until a person has seen what it is, wherever it runs.
+A tool that the repository declares is asked about until a person has seen what it is, wherever it runs. So
+is a write of what acts by itself later, on a person's own machine.
 
 Then a question may already have its answer: a person said yes to this very call, or there is a flag
 (`--allow-shell`, …, which never covers what is high), a grant, or `--yes`. `--strict` leaves only the first
@@ -80,6 +81,8 @@ class ActionCall:
     """A person has seen the tool that the repository declares, as it is now."""
     permitted: bool = False
     """A person has said yes to this very call."""
+    later: str = ""
+    """What it writes that acts by itself later, and that nobody asked for; empty if it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +185,8 @@ def _by_the_table(call: ActionCall, risk: Risk, effect: SideEffect, policy: Poli
                 f"{risk} risk, {effect}"
             ),
         )
+    if call.later:
+        return "ask", f"{call.later} once you have this branch, and the request does not name it"
     writes_elsewhere = call.origin == "mcp" and effect in ("write", "execute")
     if call.confined and effect != "network" and not writes_elsewhere and not policy.strict:
         return "allow", "inside of the task's worktree and sandbox, and the role allows it"

@@ -35,9 +35,14 @@ HOOKS = (
     ".lintstagedrc*", "lint-staged.config.*", ".simple-git-hooks.*",
 )
 EDITORS = (".vscode", ".idea", ".devcontainer", ".devcontainer.json", ".envrc", ".tool-versions",
-           ".mise.toml", "mise.toml", ".direnv")
+           ".mise.toml", "mise.toml", ".direnv", ".zed", ".run", ".fleet", "*.code-workspace")
+AGENTS = (
+    ".claude", ".cursor", ".cursorrules", ".mcp.json", "mcp.json", ".codex", ".gemini", ".windsurf",
+    ".windsurfrules", ".continue", ".kiro", ".opencode", ".roo", ".roomodes", ".junie", ".amp", ".goose",
+    ".goosehints", ".clinerules", ".aider.conf.y*ml",
+)
 # fmt: on
-GUARDED = (*REPOSITORY, *PIPELINES, *HOOKS, *EDITORS)
+GUARDED = (*REPOSITORY, *PIPELINES, *HOOKS, *EDITORS, *AGENTS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,31 @@ def closed_to_all(path: str) -> str | None:
     return f"`{path}` is run by a shell when it starts" if name in known.shell_starts else None
 
 
+def acts_later(path: str, said: str) -> str:
+    """Why a person is asked before a path is written: an agent, an editor or git acts on it by itself later,
+    on their machine. Empty for every other path, and where what they said names it.
+    """
+    folded = path.casefold()
+    parts = folded.split("/")
+    ends = ["/".join(parts[start:]) for start in range(len(parts))]
+    for words, patterns in _later():
+        if any(patterns.fullmatch(end) for end in ends):
+            spoken = said.casefold()
+            named = words & frozenset(_WORD.findall(spoken)) or folded in spoken or parts[-1] in spoken
+            return "" if named else f"`{path}` is read or run by itself on your machine"
+    return ""
+
+
+_WORD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+@cache
+def _later() -> tuple[tuple[frozenset[str], re.Pattern[str]], ...]:
+    """`acts_later` of `catalog/policies/places.yaml`: the words that name a row, and its paths."""
+    rows = read_policy("places")["acts_later"]
+    return tuple((frozenset(words.split()), re.compile("|".join(rows[words]))) for words in rows)
+
+
 @dataclass(frozen=True, slots=True)
 class _Closed:
     """What no role may touch: `tool_paths` of `catalog/policies/places.yaml`, which says what each is."""
