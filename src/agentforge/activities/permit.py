@@ -22,7 +22,7 @@ from agentforge.core.values import Question, WantedCall
 from agentforge.system.canon import digest_value
 from agentforge.tools.base import Tool, ToolResult, Workbench, texts_of
 from agentforge.tools.bridge import TOOLS, Bridge
-from agentforge.tools.change.patches import parse
+from agentforge.tools.change.patching import patched_names
 from agentforge.tools.paths import acts_later
 from agentforge.tools.roots import named_in
 from agentforge.tools.run.command import words_of
@@ -143,8 +143,7 @@ def _written(action: Action, bench: Workbench) -> Iterator[str]:
     """The real paths of the tree that an action of a writing tool names."""
     names = [*named_paths(action)]
     if action.name == "apply_patch":
-        for patch in parse(str(action.args.get("patch", ""))):
-            names += filter(None, (patch.source, patch.name))
+        names += patched_names(action.args)
     for name in names:
         spot = bench.spot(name)
         if spot.outer is None:

@@ -86,6 +86,12 @@ def apply_patch(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     )
 
 
+def patched_names(args: Mapping[str, Json]) -> list[str]:
+    """Every file that a patch names, as it names it."""
+    found = [name for patch in parse(text_of(args, "patch")) for name in (patch.source, patch.name)]
+    return [name for name in dict.fromkeys(found) if name]
+
+
 def _create(patch: FilePatch, plan: _Plan, leaving: set[str], bench: Workbench) -> None:
     target = _free(patch.name, leaving, bench)
     text = "".join(line.text for hunk in patch.hunks for line in hunk.lines)
