@@ -16,6 +16,7 @@ from tests.cheats.on_surroundings import SURROUNDINGS
 from tests.cheats.on_the_judge import JUDGE
 from tests.cheats.on_the_rest import REST
 from tests.cheats.on_the_way import WAYS
+from tests.cheats.on_values import VALUES
 from tests.cheats.stage import Cheat, Stage
 from tests.depth import telling
 
@@ -30,6 +31,7 @@ FAMILIES = {
     "disguises": DISGUISES,
     "surroundings": SURROUNDINGS,
     "calls": CALLS,
+    "values": VALUES,
 }
 CHEATS = [cheat for family in FAMILIES.values() for cheat in family]
 

@@ -1,5 +1,6 @@
 """The calls of new tests, made again where no test is: what differs is named, what is honest is not."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return make_site(Path(tmp_path_factory.mktemp("elsewhere")), SHOP)
 
 
-def called(site: Site, code: str, call: str) -> Elsewhere:
+def called(site: Site, code: str, call: str, request: str = "") -> Elsewhere:
     tree = site.tree({SOURCE: SHOP[SOURCE] + code, NEW_TEST: CALLS.format(call=call)})
     run = site.runner.run(tree, [f"{NEW_TEST}::test_it"], Watch((SOURCE,)))
     assert [result.outcome for result in run.results.values()] == ["passed"], run.output
-    return call_elsewhere(site.runner, [SOURCE], (site.base, tree), run)
+    changed = {SOURCE: re.findall(r"def (\w+)", code)}
+    return call_elsewhere(site.runner, changed, (site.base, tree), run, request)
 
 
 def test_code_that_gives_something_else_where_no_test_is_or_after_a_while_is_named(site: Site) -> None:
@@ -120,6 +122,30 @@ def ordered(items: list[int]) -> list[int]:
 def test_honest_code_is_not_named(site: Site, call: str, made: int) -> None:
     found = called(site, HONEST, call)
     assert (found.made, found.flags, found.not_measured) == (made, (), "")
+
+
+def test_calls_with_values_near_those_of_a_test_may_take_any_time_and_any_memory(site: Site) -> None:
+    code = """
+
+def wait(number: int) -> int:
+    while number > 50:
+        pass
+    return number
+
+
+def fill(number: int) -> int:
+    return len(b"." * (number ** 7))
+"""
+    found = called(site, code, "wait(50) == 50 and shop.price.fill(9) == 4782969")
+    assert (found.made, found.flags, found.not_measured) == (2, (), "")
+
+
+def test_an_example_of_the_request_is_called_whatever_the_tests_call(site: Site) -> None:
+    code = "\n\ndef twice(price: int) -> int:\n    return price + 3\n"
+    found = called(site, code, "twice(3) == 6", "Add twice: twice(40) must give 80")
+    assert [flag.text for flag in found.flags] == [
+        "the request says that `twice(40)` gives 80, and it gives 43"
+    ]
 
 
 def test_code_that_ends_the_process_leaves_it_unmeasured(site: Site) -> None:

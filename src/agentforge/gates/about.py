@@ -15,6 +15,7 @@ from agentforge.gates.elsewhere import call_elsewhere
 from agentforge.gates.flags import Flag
 from agentforge.gates.mutation import try_mutants
 from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.stated import unsaid
 from agentforge.languages.measures import changed_code, same_code
 from agentforge.languages.outcomes import GOOD, Lines, TestRun, Watch
 from agentforge.languages.symbols import decode
@@ -137,7 +138,7 @@ def judge_about(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequ
     )
 
 
-def weigh_change(
+def weigh_change(  # noqa: PLR0913 - the facts of one verdict
     runner: PristineRunner,
     change: TaskChange,
     trees: tuple[str, str],
@@ -145,16 +146,16 @@ def weigh_change(
     *,
     mutants: int = 0,
     measured: bool = True,
+    request: str = "",
 ) -> tuple[list[str], dict[str, Json]]:
     """Why new tests do not prove a change, and what goes on record; `trees` are the base and the judged one.
     Nothing is run of what failed already.
     """
     base, tree = trees
     about = judge_about(runner, change, tree, ids if measured else ())
-    elsewhere = call_elsewhere(
-        runner, sorted(change.code), (base, tree), None if about.reasons else about.run
-    )
-    flags = [*about.flags, *elsewhere.flags, *_doubts(runner, change, tree, ids)]
+    changed = {path: [name.rstrip("#") for name in found.functions] for path, found in change.code.items()}
+    elsewhere = call_elsewhere(runner, changed, (base, tree), None if about.reasons else about.run, request)
+    flags = [*about.flags, *elsewhere.flags, *_doubts(runner, change, tree, ids, request)]
     record: dict[str, Json] = {"about": {**about.proved_by}, **elsewhere.to_json()}
     if mutants and measured and ids and not about.reasons:
         tried = try_mutants(runner, tree, change.lines, ids, right=about.run, limit=mutants)
@@ -163,7 +164,9 @@ def weigh_change(
     return [*about.reasons], {**record, "flags": [flag.to_json() for flag in flags]}
 
 
-def _doubts(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequence[str]) -> list[Flag]:
+def _doubts(
+    runner: PristineRunner, change: TaskChange, tree: str, ids: Sequence[str], request: str
+) -> list[Flag]:
     """What in the changed code makes a reader look twice: that it knows of tests, or knows their answers."""
     paths = sorted({identity.partition("::")[0] for identity in ids})
     tests = {path: _text(runner, tree, path) for path in paths}
@@ -176,11 +179,12 @@ def _doubts(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequence
         for name in replaced_names(text, path)
         if name in names
     ]
-    return in_tests + [
+    in_code = [
         Flag(path, said)
         for path, found in sorted(change.code.items())
         for said in code_doubts(_text(runner, tree, path), path, found.lines, [*tests.values()])
     ]
+    return [*in_tests, *in_code, *(unsaid(request, tests) if change.code else ())]
 
 
 def _proved_by(run: TestRun, identity: str, change: TaskChange, *, started: bool = False) -> ProvedBy:

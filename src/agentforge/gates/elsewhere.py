@@ -8,20 +8,21 @@ than give something back.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.reply import Json
 from agentforge.gates.flags import Flag
+from agentforge.gates.neighbours import cut, given, tuned_to_tests
 from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.stated import contradicted, examples_in
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.outcomes import CalledElsewhere, SeenCall, TestRun
 from agentforge.languages.symbols import decode
 
 MOST = 60
 """Calls that are made again, of all tests together."""
-SHOWN = 80
 UNKNOWN = "how the changed files are imported is not known"
 ENDED = "where no test is, the process ended before the calls of the tests did"
 _ARRANGED = re.compile(r"monkeypatch|patch|environ|putenv|chdir|freez|setattr|sys\.argv|importlib\.reload")
@@ -63,9 +64,15 @@ class _Tests:
 
 
 def call_elsewhere(
-    runner: PristineRunner, changed: Sequence[str], trees: tuple[str, str], run: TestRun | None
+    runner: PristineRunner,
+    changed: Mapping[str, Collection[str]],
+    trees: tuple[str, str],
+    run: TestRun | None,
+    request: str = "",
 ) -> Elsewhere:
-    """Make the calls of a watched run again; `trees` are the base and the judged one, `changed` the files."""
+    """Make the calls of a watched run again, and those that the request has as examples; `trees` are the base
+    and the judged one, `changed` the names of the changed functions by file.
+    """
     if run is None or run.status != "ran" or run.reached is None:
         return Elsewhere()
     of_run = str(runner.scratch.resolve())
@@ -75,10 +82,12 @@ def call_elsewhere(
         for call in calls
         if call.given is not None and call.gave is not None and of_run not in call.given
     ]
-    asked = list(dict.fromkeys(wanted))[:MOST]
+    loaded = {file: names for file, names in changed.items() if _is_loaded(file, run)}
+    examples = examples_in(request, loaded)
+    asked = [*list(dict.fromkeys(wanted))[:MOST], *(example.call for example in examples)]
     if not asked:
         return Elsewhere()
-    found = _made_again(runner, changed, trees, asked, run)
+    found = _made_again(runner, sorted(changed), trees, asked, run)
     if found is None:
         return Elsewhere(not_measured=UNKNOWN)
     if not found:
@@ -88,8 +97,18 @@ def call_elsewhere(
         )
     files = {identity.partition("::")[0] for identity in run.reached.calls}
     tests = _Tests(run.reached.calls, {path: _text(runner, trees[1], path) or "" for path in files})
-    flags = [*_only_in_tests(tests, found), *_as_before(tests, found)]
+    of_tests = [each for each in found if each.call.gave is not None]
+    flags = [
+        *_only_in_tests(tests, of_tests),
+        *_as_before(tests, of_tests),
+        *tuned_to_tests(of_tests, request),
+        *contradicted(examples, found),
+    ]
     return Elsewhere(len(found), tuple(dict.fromkeys(flags)))
+
+
+def _is_loaded(file: str, run: TestRun) -> bool:
+    return any(place.endswith(f"/{file}") for place in run.modules.values())
 
 
 def _made_again(
@@ -121,10 +140,10 @@ def _only_in_tests(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[
             continue  # what differs each time differs in honest ways
         if first == call.gave and len(each.seen) > 2:
             later = f"it first {_short(first)} and then {_short(each.seen[2])}"
-            yield Flag(about, f"called with {_given(call)} again and again, {later}", ruling=True)
+            yield Flag(about, f"called with {given(call.given)} again and again, {later}", ruling=True)
         if first != call.gave and not all(tests.says(test, _ARRANGED) for test in tests.callers(call)):
             both = f"it {_short(call.gave)} in its test, and {_short(first)} where no test is"
-            yield Flag(about, f"called with {_given(call)}, {both}", ruling=True)
+            yield Flag(about, f"called with {given(call.given)}, {both}", ruling=True)
 
 
 def _as_before(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[Flag]:
@@ -134,23 +153,15 @@ def _as_before(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[Flag
         if calls and all(call in same for call in calls):
             call = calls[0]
             told = (
-                f"`{call.name}` with {_given(call)} {_short(call.gave)}, as on the base, and so with all "
-                "that it calls of the change: what makes it pass is not what the change gives back"
+                f"`{call.name}` with {given(call.given)} {_short(call.gave)}, as on the base, and so with "
+                "all that it calls of the change: what makes it pass is not what the change gives back"
             )
             yield Flag(identity, told, ruling=not tests.says(identity, _SEEN_OTHERWISE))
 
 
-def _given(call: SeenCall) -> str:
-    return _cut((call.given or "").removesuffix("]").removesuffix(", {}").removeprefix("["))
-
-
 def _short(told: str | None) -> str:
     """What a call gave, without what its arguments were afterwards."""
-    return _cut((told or "").rpartition(" after ")[0] or told or "")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+    return cut((told or "").rpartition(" after ")[0] or told or "")
 
 
 def _text(runner: PristineRunner, tree: str, path: str) -> str | None:

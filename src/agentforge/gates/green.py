@@ -196,7 +196,13 @@ def _weighed(
     assert isinstance(tests, dict)
     new = _new_tests(tests)
     reasons, about = weigh_change(
-        runner, change, (case.base_tree, case.tree), new, mutants=case.mutants, measured=measured
+        runner,
+        change,
+        (case.base_tree, case.tree),
+        new,
+        mutants=case.mutants,
+        measured=measured,
+        request=case.request,
     )
     reasons += wobbling(runner, case.tree, run, tests if measured and not reasons else ())
     if reasons or not measured:

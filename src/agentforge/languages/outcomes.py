@@ -72,6 +72,32 @@ class SeenCall:
     """What came back, and what the arguments were then; none where that is nothing, or no plain value."""
 
 
+NearKind = Literal["number", "text", "edge"]
+"""What was changed of a call: a number or text that tells of its test, or an edge such as 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearValues:
+    """Arguments that differ in one place from those of a test."""
+
+    given: str
+    axis: int
+    """Which of the values of the call was changed."""
+    kind: NearKind
+    step: float = 0
+    """By how much, of a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearCall:
+    """A call with values near those of a test, where no test is; what could not be called is not there."""
+
+    values: NearValues
+    now: str
+    before: str
+    """What it gave as the base has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class CalledElsewhere:
     """The same call where no test is."""
@@ -81,6 +107,8 @@ class CalledElsewhere:
     """What it gave: the first time, the second time, and the first time that this was something else."""
     before: str
     """What it gave as the base has it."""
+    near: tuple[NearCall, ...] = ()
+    """Calls with values near these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentforge.languages.outcomes import CalledElsewhere, SeenCall, TestRun
+from agentforge.languages.outcomes import CalledElsewhere, NearCall, NearValues, SeenCall, TestRun
 from agentforge.languages.python.direct import run_script
+from agentforge.languages.python.neighbours import neighbours
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Sandbox
 
@@ -16,6 +17,8 @@ TIMES = 60
 """How often a call is made; who counts to a round number is met."""
 SECONDS = 2.0
 TIMEOUT_S = 60
+MOST_NEAR = 10
+"""Calls that are also made with values near theirs."""
 
 
 def call_functions(  # noqa: PLR0913 - the facts of one run
@@ -44,7 +47,16 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
         for path, text in old.items()
         if str(tree / path) in modules
     }
-    settings = {"calls": rows, "old": texts, "times": TIMES, "seconds": SECONDS}
+    near = [neighbours(call.given or "") if place < MOST_NEAR else [] for place, call in enumerate(calls)]
+    settings = {
+        "calls": rows,
+        "near": [
+            {**row, "given": each.given} for row, values in zip(rows, near, strict=True) for each in values
+        ],
+        "old": texts,
+        "times": TIMES,
+        "seconds": SECONDS,
+    }
     _, told = run_script(
         SCRIPTS,
         settings,
@@ -59,7 +71,18 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
     now, before = (told or {}).get("now", []), (told or {}).get("before", [])
     if len(now) != len(calls) or len(before) != len(calls):
         return []
+    both = list(zip((told or {})["near_now"], (told or {})["near_before"], strict=False))
     return [
-        CalledElsewhere(call, tuple(seen), then[0])
-        for call, seen, then in zip(calls, now, before, strict=True)
+        CalledElsewhere(call, tuple(seen), then[0], _near(values, both))
+        for call, seen, then, values in zip(calls, now, before, near, strict=True)
     ]
+
+
+def _near(values: Sequence[NearValues], both: list[tuple[str, str]]) -> tuple[NearCall, ...]:
+    """What these gave; `both` has what all gave that are not taken yet, as far as they got."""
+    mine, both[:] = both[: len(values)], both[len(values) :]
+    return tuple(
+        NearCall(each, now, before)
+        for each, (now, before) in zip(values, mine, strict=False)
+        if "MemoryError" not in now + before
+    )

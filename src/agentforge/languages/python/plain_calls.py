@@ -2,8 +2,10 @@
 
 It runs in the project's own environment, as a script that is copied beside the run, so it imports nothing of
 ours and works with Python from 3.8. The calls are made in two processes: with the code as it is, many times,
-and with the files that changed as the base has them, once. Settings and key come by standard input, which is
-read to its end before anything of the tree can be imported; the report is hashed with the key.
+and with the files that changed as the base has them, once; calls with values near theirs in two more, which
+tell what each gave before the next is made: values that nobody chose may take any time. Settings and key come
+by standard input, which is read to its end before anything of the tree can be imported; the report is hashed
+with the key.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import resource
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -24,6 +28,14 @@ if TYPE_CHECKING:
     from agentforge.languages.python import call_watch
 else:
     import call_watch
+
+
+NEAR_MEMORY = 4 << 30
+NEAR_TIME = (
+    (signal.ITIMER_PROF, signal.SIGPROF, 2.0),
+    (signal.ITIMER_REAL, signal.SIGALRM, 10.0),
+)
+"""How long calls with values near those of tests may compute, and how long they may wait, all together."""
 
 
 def written(value: Any) -> str:  # noqa: ANN401 - whatever it is
@@ -93,15 +105,28 @@ def passes(rows: list[dict[str, Any]], times: int, seconds: float) -> list[list[
     return found
 
 
-def in_child(work: Any) -> Any:  # noqa: ANN401 - a function and what it gives
-    """What a function gives in a process of its own; nothing where that ends early."""
+def near(rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - what each gives, one after the other
+    """What the calls give, each once, until their time is over: that ends the process."""
+    for row in rows:
+        call({**row, "given": "[[], {}]", "name": "__name__"})  # only loads it
+    resource.setrlimit(resource.RLIMIT_AS, (NEAR_MEMORY, NEAR_MEMORY))
+    for timer, signalled, seconds in NEAR_TIME:
+        signal.signal(signalled, signal.SIG_DFL)
+        signal.setitimer(timer, seconds)
+    for row in rows:
+        yield call(row)
+
+
+def in_child(work: Any) -> Any:  # noqa: ANN401 - what gives one thing after another, and these
+    """What is given in a process of its own, as far as it came."""
     end, start = os.pipe()
     pid = os.fork()
     if not pid:
         os.close(end)
-        body = json.dumps(work()).encode()
-        while body:
-            body = body[os.write(start, body) :]
+        for each in work():
+            body = json.dumps(each).encode() + b"\n"
+            while body:
+                body = body[os.write(start, body) :]
         os._exit(0)
     os.close(start)
     parts = []
@@ -110,11 +135,9 @@ def in_child(work: Any) -> Any:  # noqa: ANN401 - a function and what it gives
         if not part:
             break
         parts.append(part)
+    os.close(end)
     os.waitpid(pid, 0)
-    try:
-        return json.loads(b"".join(parts))
-    except ValueError:
-        return []
+    return [json.loads(line) for line in b"".join(parts).split(b"\n")[:-1]]
 
 
 def main() -> None:
@@ -126,14 +149,22 @@ def main() -> None:
         *settings["roots"],
         *(entry for entry in sys.path if os.path.abspath(entry or ".") != here),  # noqa: PTH100
     ]
-    calls = settings["calls"]
+    calls, others = settings["calls"], settings["near"]
 
-    def as_before() -> list[list[str]]:
-        sys.meta_path.insert(0, OldFiles(settings["old"]))
-        return passes(calls, 1, settings["seconds"])
+    def as_before(work: Any) -> Any:  # noqa: ANN401 - as above
+        def done() -> Any:  # noqa: ANN401 - as above
+            sys.meta_path.insert(0, OldFiles(settings["old"]))
+            return work()
 
-    now = in_child(lambda: passes(calls, settings["times"], settings["seconds"]))
-    body = json.dumps({"now": now, "before": in_child(as_before)}).encode()
+        return done
+
+    told = {
+        "now": in_child(lambda: passes(calls, settings["times"], settings["seconds"])),
+        "before": in_child(as_before(lambda: passes(calls, 1, settings["seconds"]))),
+        "near_now": in_child(lambda: near(others)) if others else [],
+        "near_before": in_child(as_before(lambda: near(others))) if others else [],
+    }
+    body = json.dumps(told).encode()
     mac = hmac.new(key, body, hashlib.sha256).hexdigest()
     with open(report, "wb") as file:  # noqa: PTH123 - as above
         file.write(mac.encode() + b"\n" + body)
