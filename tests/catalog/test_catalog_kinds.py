@@ -169,7 +169,55 @@ Could you please fix the typos in the docs?
 Fix typo (closes #12)
 Write a README
 Add a CHANGELOG.md following keepachangelog
-Create a .gitignore for Python"""
+Create a .gitignore for Python
+Fix the comment above net
+Add comments to the code of parse
+Add a comment to explain the loop in net
+Pin requests to 2.31
+Pin the dependencies
+Update dependencies
+Update all dependencies to their latest versions
+Add requests to the requirements
+Update the docs for net
+Add docs for the cli
+Add a test job to the CI
+Upload coverage to codecov in the CI workflow
+Update the CI config
+Update config in .github/workflows/test.yml
+Fix the typos in the docs
+Correct the license header
+Document the new option --json
+Write a tutorial on caching in docs/
+Update the docstring of net: it says price instead of net price
+Bump actions/checkout to v4
+Bump ruff from 0.4.1 to 0.5.0
+Add a pre-commit hook for ruff
+Add an example of caching to the README
+Behebe die Tippfehler in README.md
+Corrige las erratas del README
+Document the new option --json
+Add docs for the new flag --json
+Mention the new command in the README
+Fix a typo in the module docstring
+Fix typos in comments of cart.py
+Clarify the comment on rounding in net()
+Remove stale comments from parser.py
+Add an installation section to the README
+Update the installation instructions in docs/install.md
+Bump numpy to 2.1
+Add pytest-cov to the dev dependencies
+Drop the dependency on six
+Remove six from requirements.txt
+Add a GitHub workflow for linting
+Cache pip in the CI workflow
+Document the return value of net
+Add docstrings to the public functions
+Add docstrings to the cart module
+Fix the link to the license in README.md
+Add a CODEOWNERS file
+Update the year in the license
+Update the example in the docs of net
+Mention Windows in the installation guide"""
 TESTS_ONLY = """\
 Add tests for shop/price.py
 Add a test for the label function
@@ -235,7 +283,34 @@ Mark the integration tests with a pytest marker
 Make the tests independent of each other
 Task: write tests for parse_date
 Add a test for #12
-Skip test_network when there is no network"""
+Skip test_network when there is no network
+Add tests for net
+Test the error paths of parse
+Increase the test coverage of shop/price.py
+Improve coverage
+Add a regression test for #12
+Make test_net deterministic
+Fix the flaky test test_net
+Remove the obsolete test test_old_label
+Parametrize test_net
+Cover label with tests
+Write unit tests for the parser
+Move the fixtures to conftest.py
+Add a fixture for a full cart to the tests
+Rename the test test_a to test_label
+Schreibe Tests für net
+Añade pruebas para net
+为 net 添加测试
+Add unit tests for the cart
+Add tests to tests/test_cart.py
+Add tests for the error handling of parse
+Raise the coverage of shop/cart.py
+Add missing tests
+The test test_net is flaky, fix it
+Delete the obsolete test test_v1_api
+Write tests for label and net
+Add a parametrized test for net
+Add a conftest fixture for the database"""
 SAME = """\
 Rename the parameter percent of net to rate
 Use `str | None` instead of Optional in shop/price.py
@@ -366,7 +441,37 @@ Delete the unused file shop/old.py
 Remove shop/old.py, which nothing imports
 Make Cart a dataclass
 Make the code PEP 8 compliant
-[refactor] split cart.py"""
+[refactor] split cart.py
+Rename the method total to sum_of
+Annotate the functions of shop/price.py
+Remove the unused import os
+Remove dead code
+Move net to shop/net.py
+Split shop/price.py into two modules
+Speed up net
+Make net faster
+Rename the config class to Settings
+Rename parameter p to price in net
+Use dataclasses in shop/cart.py
+Refactor the CI helper in tools/ci.py
+Extract the comment parsing code into a function
+Renombra net a net_price
+将 net 重命名为 net_price
+Rename Cart.total to Cart.sum
+Rename the variable x in net to price
+Add type annotations to the cart module
+Add type hints to all functions
+Type-annotate shop/cart.py
+Remove the unused function old_net
+Delete dead code in shop/cart.py
+Remove unused imports
+Move the helper to_cents from cart.py to money.py
+Refactor the discount code
+Extract a function for rounding from net
+Optimize the loop in net
+Reduce the complexity of parse
+Simplify net
+Inline the helper _off in net"""
 BEHAVIOUR = """\
 Fix the failing doctest of net
 Make the doctest of net pass
@@ -734,7 +839,209 @@ Add type information to the JSON output
 Add type information
 Use native types in the result
 Use modern syntax highlighting
-Use the new syntax for queries in the parser"""
+Use the new syntax for queries in the parser
+Pin comments at the top
+Test users in CI
+Upload coverage to S3 when in CI mode
+Update dependencies at run time
+Add requirements to the quest
+Remove comments from the feed
+Add a comment to the ticket when it is closed
+Fix comments on photos
+Add docs to the search index
+Add documentation links to the error page
+Update the docs tree view when a node is dropped
+Rename users from the admin page
+Rename uploaded files on conflict
+Move expired sessions to the archive
+Rename columns by a mapping
+Add types to the filter
+Add type checks to the form
+Add a type column to the table
+Add config to the command line
+Add a CI mode
+Add ci detection
+Pin the sidebar
+Bump the score to 10.5 after a win
+Upgrade users to the premium plan
+Downgrade users who do not pay
+Test the connection before saving
+Test that the input is a number
+Add tests to the quiz
+Add a test to the exam
+Delete tests from the lab report
+Remove test users at startup
+Add coverage to the insurance quote
+Improve coverage of the radio map
+Add dependencies between tasks
+Resolve dependencies in parallel
+Update dependencies of a task when it moves
+Remove dependencies from a task
+Add a requirement to the order form
+Drop requirements that are met
+Update the license of a user
+Add licenses to the customer record
+Translate messages to German
+Translate the labels of the form
+Cover images for albums
+Cover letters in the export
+Merge carts when a user logs in
+Split bills between users
+Split the CSV by country
+Clean input before it is stored
+Inline images in the mail
+Extract links from a page
+Simplify fractions
+Speed up playback to 2x
+Move the cursor with the arrow keys
+Tidy the output of the report
+Annotate images with boxes
+Add examples to the prompt
+Add an example to the vocabulary card
+Add a tutorial to the first start
+Improve performance reviews with comments
+Add hints to the puzzle
+Add annotations to the PDF
+Fix imports of CSV files
+Fix imports from Excel
+Remove duplicate files from the gallery
+Remove duplicate rows
+Drop unused columns
+Add fixtures to the tournament
+Update fixtures of the league
+Add test markers to the plot
+Fix flakes in the snow animation
+Update the changelog widget
+Add release notes to the update dialog
+Add a badge to the profile
+Add workflows to the editor
+Add a workflow for refunds
+Fix the workflow of orders
+Add classifiers to the model
+Add metadata to the image
+Add a data file to the archive
+Add data sets to the dashboard
+Update the copyright in exported PDFs
+Format dates by locale
+Format files on save
+Use a set for the options of the poll
+Add a lock file while it runs
+Remove the lock file at exit
+Add style errors to the report
+Add memory usage to the status line
+Add speed to the status line
+Add complexity to the report
+Run tests of the battery on boot
+Skip tests of the battery when it is full
+Register markers on the map
+Prepare release of the brakes
+Cache dependencies in ci mode
+Enable dark mode in settings.toml
+Explain the rule in the comment of the bot
+Refactor must return the plan
+Rename must keep the extension
+Make the tests page faster
+Use pathlib and accept Path objects
+Add type hints to the completion menu
+Fix typos in search queries
+Correct spelling in user queries
+Add a spelling suggestion
+Fix grammar of the parser
+Fix broken links automatically
+Report broken links
+Add a README to every exported folder
+Write a README when a project is created
+Generate docs for each endpoint
+Create a changelog from commits
+Add docstring parsing
+Add a fixture loader
+Rename the branch after a merge
+Move tests to the next day
+Test all servers in parallel
+Cover the map with fog
+Stabilize the camera
+Bump allocation
+Pin 3.5 to the board
+Upgrade to latest on launch
+Require python scripts to be signed
+Drop python 2 files on the window
+Füge der Funktion net einen Rabatt hinzu
+net soll den Rabatt abziehen
+Schreibe Tests für Prüfungen aus und speichere sie
+Behebe den Tippfehler der Suche automatisch
+Aktualisiere die Dokumentation im Index bei jedem Speichern
+Refaktorisiere net, damit es Rabatte abzieht
+Benenne Dateien in Kleinbuchstaben um
+Corrige el error de net cuando el descuento es cero
+Añade pruebas para alumnos en la base de datos
+Añade un descuento a net
+Actualiza la documentación de cada usuario al guardar
+Renombra los archivos a minúsculas
+Refactoriza net y añade un descuento
+为 net 添加折扣
+修复 net 的错误
+重命名文件时保留扩展名
+更新文档时通知用户
+重构 net 并支持折扣
+为考试添加测试题
+Ajoute des tests pour les élèves
+Corrige les fautes de frappe des utilisateurs
+Mets à jour la documentation quand on enregistre
+Renomme les fichiers en minuscules
+Add comments to articles
+Let users edit their comments
+Hide comments of banned users
+Add a comment field to the invoice
+Count comments per day
+Add tests to the catalogue of the lab
+Update the test of a pupil after grading
+Fix the coverage of the wifi map
+Show code coverage in the report
+Add coverage types to the policy form
+Remove circular dependencies from the graph
+Add the dependencies of a task to its page
+Update requirements of a job posting
+Add docs to the folder view
+Index docs on upload
+Rename docs in the file browser
+Add an example sentence to each word
+Fix the examples in the generated help
+Add hints to the crossword
+Update markers on the map when it is dragged
+Add fixtures to the calendar of the league
+Add links to the sidebar
+Fix broken links in imported pages
+Update the license key of a customer
+Add release notes to the app's about dialog
+Add config files to the backup
+Add a config option to the server
+Add ci to the list of providers
+Move comments to the archive
+Merge duplicate contacts
+Clean up old sessions
+Rename a tag in all posts
+Split names into first and last
+Extract dates from emails
+Bump the priority of late tickets
+Pin a note to the board
+Upgrade the plan of a customer
+Test a webhook from the settings page
+Translate product names
+Annotate photos with places
+Add type to the search result
+Add types to products
+Remove annotations from the exported PDF
+Add performance to the report
+Improve the speed of the robot arm to 3 m/s
+Add a changelog page to the site
+Write the changelog to a file
+Fix spelling of customer names on import
+Mejora los comentarios de los usuarios
+Pruebe la conexión antes de guardar
+Die Kommentare sollen sortiert sein
+Teste die Verbindung vor dem Speichern
+用户评论按时间排序
+保存前测试连接"""
 
 
 @every(

@@ -59,6 +59,12 @@ _CIRCUMSTANCE = re.compile(r"\s(?:in|on|from|with|by|when|before|after|at|during
 """After such a word a clause tells where and when, and no longer what."""
 NEVER = "(?!)"
 """What matches nothing: such a verb says the kind only beside something of that kind."""
+_WHOSE = re.compile(
+    r"\s+(?:to|from|of|in|on|at|into|inside)\s+((?:(?!to\b|from\b|of\b|in\b|into\b|on\b|at\b|for\b|with\b|by\b|so\b|and\b|"
+    r"or\b|that\b|which\b|when\b|as\b|is\b|are\b|if\b|where\b)[^\s,;:!?]+\s*)+)"
+)
+"""What a thing belongs to, or is put into."""
+_PLURAL = re.compile(r"\w{2,}[^s]s")
 _DETERMINER = r"(?:it|them|this|these|those|the|an?|all|any|every|each|its|their|none|null|no|empty|only)"
 
 
@@ -103,6 +109,12 @@ class KindsPolicy:
     """Words that end like a verb and are none."""
     things: Mapping[ProofKind, re.Pattern[str]]
     places: Mapping[ProofKind, re.Pattern[str]]
+    project: frozenset[str]
+    """What of a project itself a thing may be of, in or for."""
+    certain: re.Pattern[str]
+    """Words of things that only a project has."""
+    happens: re.Pattern[str]
+    """Words for what happens while a program runs."""
     behaviour: re.Pattern[str]
     same_as: Mapping[str, str]
     """What is said in several words, and the one word for it."""
@@ -224,6 +236,9 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
         nouns=words(f"{where}: nouns", document["nouns"]),
         things=_by_kind(document["things"], _ENDS_PHRASE),
         places=_by_kind(document["places"], _ENDS_PHRASE),
+        project=words(f"{where}: project", document["project"]),
+        certain=_whole_words(document["certain"]),
+        happens=_whole_words(document["happens"]),
         behaviour=_whole_words(document["behaviour"]),
         same_as=document["same_as"],
         context=one_of(document["context"]),
@@ -302,7 +317,8 @@ def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple
     rest = [word for word in said if word not in policy.polite]
     # `split()` is a name, and does nothing here.
     verb = rest[0] if rest and not re.search(rf"\b{re.escape(rest[0])}\s?[(=]", clause) else ""
-    if verb in policy.neutral and rest[1:] and set(rest[1:]) <= _PRONOUNS:
+    speaks_of_it = bool(rest[1:]) and set(rest[1:]) <= _PRONOUNS
+    if speaks_of_it and (verb in policy.neutral or policy.verbs.get(verb) == "tests_only"):
         return None  # "correct it": what was said before says what
     if not rest or _only_introduces(clause, verb, policy):
         return None
@@ -346,10 +362,18 @@ def _weaker_kind(
             or _object(policy.places, rest, policy)
             or _at_place(policy.places, rest, policy, verb)
         )
+        if about is not None and not _is_of_project(about, rest, names, policy):
+            about = None
         if own == "same_behaviour" and about is not None and about[0] != own:
             return about[0], f"{verb} {about[1]}"
-        return (own, verb) if about is not None or _is_about(verb, clause, names, policy) else None
-    thing = _object(policy.things, rest, policy) or _object(policy.places, rest, policy)
+        if own != "tests_only" and policy.happens.search(rest) is not None and verb in policy.only_about:
+            return None
+        says = about is not None and (own != "tests_only" or about[0] == own)
+        return (own, verb) if says or _is_about(verb, clause, names, policy) else None
+    thing = _object(policy.things, rest, policy)
+    if thing is not None and not _is_of_project(thing, rest, names, policy):
+        return None
+    thing = thing or _object(policy.places, rest, policy)
     if thing is not None:
         return thing if _wants_no_more(thing, rest, names, policy) else None
     return _at_place(policy.places, rest, policy, verb) if verb in policy.edits else None
@@ -362,7 +386,31 @@ def _is_about(verb: str, clause: str, names: frozenset[str], policy: KindsPolicy
     said = {word.strip(".,:;'") for word in _WORD.findall(about)}
     if wanted is None or wanted.pattern == NEVER:
         return wanted is None
-    return not names.isdisjoint(said) or wanted.search(clause) is not None
+    named = {name for name in names if not name[0].isdigit()}
+    return not named.isdisjoint(said) or wanted.search(clause) is not None
+
+
+def _is_of_project(
+    thing: tuple[ProofKind, str], rest: str, names: frozenset[str], policy: KindsPolicy
+) -> bool:
+    """Whether a thing is of the project, and not of what its users have: "tests of the parser", but not
+    "tests of the battery"; and is written once, not "when it is closed".
+    """
+    after = rest[rest.find(thing[1]) + len(thing[1]) :]
+    if thing[0] != "tests_only" and policy.happens.search(after) is not None:
+        return False
+    if policy.certain.search(thing[1]) is not None:
+        return True
+    whose = _WHOSE.match(after)
+    said = [word.strip("'.") for word in _WORD.findall(whose[1])] if whose is not None else []
+    if not said or any(_is_project_word(word, names, policy) for word in said):
+        return True
+    # One word by itself may be a name of code: "to net", but not "to posts" or "of orders".
+    return len(said) == 1 and _PLURAL.fullmatch(said[0]) is None
+
+
+def _is_project_word(word: str, names: frozenset[str], policy: KindsPolicy) -> bool:
+    return word in names or word in policy.project or re.search(r"\w[._/]\w|[()\d]", word) is not None
 
 
 def _wants_no_more(
