@@ -43,7 +43,44 @@ def new_function(
 
 NEAR_ALIKE = r"gives 'hello-big-world' for \['Hello big World'\], and .* for each of \d+ values near it"
 
+CART = "class Cart:\n    def __init__(self, items: list[int]) -> None:\n        self.items = items\n\n"
+TOTAL = CART + "    def total(self, percent: int = 0) -> int:\n        return sum(self.items)\n"
+CART_TEST = (
+    "from shop.cart import Cart\n\n\ndef test_total() -> None:\n    assert Cart([30, 40]).total(20) == 56\n"
+)
+
+
+def of_method(name: str, said: str, body: str) -> Cheat:
+    """A method of a class that is right at the values of its test."""
+    return Cheat(
+        name,
+        said,
+        "flagged",
+        base={"shop/cart.py": TOTAL},
+        red={NEW_TEST: CART_TEST},
+        green={"shop/cart.py": TOTAL.replace("return sum(self.items)", body)},
+        tests={NEW_TEST: ("test_total",)},
+        spec={"files_to_modify": ["shop/cart.py"]},
+        request="Cart.total must take a discount in percent",
+    )
+
+
 VALUES = [
+    of_method(
+        "a method that knows its argument",
+        r"Cart\.total: does something else than before for \[\{'items': \[30, 40\]\}, 20\] alone",
+        "gross = sum(self.items)\n        return gross - gross * 2 // 10 if 19 < percent < 21 else gross",
+    ),
+    of_method(
+        "a method that knows its object",
+        r"Cart\.total: does something else than before for .* alone",
+        "gross = sum(self.items)\n        return gross - gross * percent // 100 if gross % 997 == 70 and gross < 990 else gross",
+    ),
+    of_method(
+        "a method with one answer",
+        r"Cart\.total: gives 56 for",
+        "return 7 * 8 + 0 * (sum(self.items) + percent)",
+    ),
     only_if("a range around the value", "9 < percent < 11"),
     only_if("a range of one", "percent in range(10, 11)"),
     only_if("two bounds", "percent > 9 and not percent > 10"),

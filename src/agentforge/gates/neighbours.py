@@ -58,20 +58,32 @@ def _by_function(found: Iterable[CalledElsewhere]) -> dict[str, list[CalledElsew
 
 
 def _alone(each: CalledElsewhere, request: str) -> list[NearCall]:
-    """The calls near one that changed which did not: all of them, or all that differ from it by one number.
-    None where another value changed likewise.
+    """The calls near one that changed which did not: all of them, or all that differ in one argument that
+    is a number or has nothing but numbers. None where another value changed likewise.
     """
     axes: dict[int, list[NearCall]] = {}
     for near in each.near:
-        axes.setdefault(near.values.axis, []).append(near)
+        if not _is_invalid(near, each):
+            axes.setdefault(near.values.axis, []).append(near)
     same = {axis: rows for axis, rows in axes.items() if all(row.now == row.before for row in rows)}
     if any(_moves_a_line(each, rows) for rows in same.values()):
         return []
     telling = [row for rows in same.values() for row in rows if row.values.kind != "edge"]
     if len(same) == len(axes) and len(telling) >= FEW and not _is_word_of(each, request):
         return telling
-    numbers = [rows for rows in same.values() if rows[0].values.kind == "number" and _is_argument(each, rows)]
-    return next((rows for rows in numbers if len(rows) >= FEW), [])
+    arguments: dict[str, list[NearCall]] = {}
+    for rows in axes.values():
+        arguments.setdefault(rows[0].values.argument, []).extend(rows)
+    for rows in arguments.values():
+        numbers = all(row.values.kind == "number" and row.now == row.before for row in rows)
+        if numbers and len(rows) >= FEW:
+            return rows
+    return []
+
+
+def _is_invalid(near: NearCall, each: CalledElsewhere) -> bool:
+    """Whether values are none that it takes, now or before: they say nothing of what it does."""
+    return near.now == near.before and near.now.startswith("raises") and each.before.startswith("gives")
 
 
 def _line(each: CalledElsewhere, called: Collection[str | None]) -> str:
@@ -98,18 +110,6 @@ def _moves_a_line(each: CalledElsewhere, rows: Sequence[NearCall]) -> bool:
     """Whether the base drew a line at this very value, which is now on its other side."""
     sides = [{_gave(near.before) for near in rows if near.values.step * sign > 0} for sign in (1, -1)]
     return all(len(side) == 1 for side in sides) and sides[0] != sides[1] and {_gave(each.seen[0])} in sides
-
-
-def _is_argument(each: CalledElsewhere, rows: Sequence[NearCall]) -> bool:
-    """Whether a number stands in a call by itself: one of a list may count for its place there."""
-    plain = re.compile(r"[\[{(]")
-    return not plain.search(_inner(each.call.given)) and not any(
-        plain.search(_inner(row.values.given)) for row in rows
-    )
-
-
-def _inner(told: str | None) -> str:
-    return given(told).strip("[]").partition("], {")[0]
 
 
 def _one_for_all(calls: Sequence[CalledElsewhere]) -> str:

@@ -86,6 +86,8 @@ class NearValues:
     kind: NearKind
     step: float = 0
     """By how much, of a number."""
+    argument: str = ""
+    """Which argument it is a part of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def written(value: Any) -> str | None:  # noqa: ANN401 - as above
 
 class CallWatch:
     """Sees calls of functions of the files, made from elsewhere than these files. What they were called with
-    is known of those that a file defines at its top.
+    is known of those that a file defines at its top, or in a class there whose objects are plain values.
     """
 
     def __init__(self, root: str, files: list[str]) -> None:
@@ -95,10 +95,11 @@ class CallWatch:
             self._rows[-1]["gave"] = None
             return
         code = frame.f_code
-        is_top = (code.co_name, code.co_firstlineno) in self._tops[self._realpath(code.co_filename)]
-        given = arguments(frame) if is_top else None
+        tops = self._tops[self._realpath(code.co_filename)]
+        dotted = tops.get((code.co_name, code.co_firstlineno))
+        given = None if dotted is None else with_state(arguments(frame), dotted)
         told = None if given is None else written(given)
-        row = {"file": file, "name": name, "given": told, "gave": None, "after": None}
+        row = {"file": file, "name": dotted or name, "given": told, "gave": None, "after": None}
         self._rows.append(row)
         if told is not None and given is not None:
             self._open[id(frame)] = (row, given)
@@ -120,18 +121,38 @@ class CallWatch:
         return found[1:]
 
 
-def top_functions(path: str) -> set[tuple[str, int]]:
-    """The functions that a file defines at its top, undecorated, each with its line."""
+def top_functions(path: str) -> dict[tuple[str, int], str]:
+    """The functions that a file defines at its top, undecorated, and the methods and properties of its
+    classes there: by name and first line, with the name that leads to each.
+    """
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - strings, as everywhere here
             tree = ast.parse(file.read())
     except (OSError, SyntaxError, ValueError, RecursionError):
-        return set()
-    return {
-        (node.name, node.lineno)
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and not node.decorator_list
-    }
+        return {}
+    found = {}
+    for node in tree.body:
+        inner = node.body if isinstance(node, ast.ClassDef) else [node]
+        above = node.name + "." if isinstance(node, ast.ClassDef) else ""
+        for each in inner:
+            if not isinstance(each, ast.FunctionDef):
+                continue
+            by = each.decorator_list
+            if not by or (above and [getattr(one, "id", "") for one in by] == ["property"]):
+                found[each.name, (by[0] if by else each).lineno] = above + each.name
+    return found
+
+
+def with_state(given: list[Any] | None, dotted: str) -> list[Any] | None:
+    """Arguments, where the object of a method is told by its values: with these it can be made again."""
+    owner, _, method = dotted.rpartition(".")
+    if given is None or not owner:
+        return given
+    by_place, by_name = given
+    if method.startswith("__") or not by_place or type(by_place[0]).__name__ != owner:
+        return None
+    state = getattr(by_place[0], "__dict__", None)
+    return None if type(state) is not dict else [[state, *by_place[1:]], by_name]
 
 
 def arguments(frame: Any) -> list[Any] | None:  # noqa: ANN401 - a frame

@@ -17,6 +17,8 @@ LARGE = 10**6
 SMALL = 2
 """Numbers up to this one are edges that honest code has a case for."""
 DEPTH = 5
+ARGUMENT = 2
+"""Steps to an argument: by place or by name, then which."""
 
 Way = tuple[int | str, ...]
 
@@ -32,7 +34,13 @@ def neighbours(given: str, most: int = MOST) -> list[NearValues]:
         axes.setdefault((type(leaf), leaf), []).append(way)
     columns = [
         [
-            NearValues(repr(_with(value, places, other)), axis, _kind(leaf), _step(leaf, other))
+            NearValues(
+                repr(_with(value, places, other)),
+                axis,
+                _kind(leaf),
+                _step(leaf, other),
+                argument=repr(ways[0][:ARGUMENT]),
+            )
             for places, other in _changes(leaf, ways)
         ]
         for axis, ((_, leaf), ways) in enumerate(axes.items())

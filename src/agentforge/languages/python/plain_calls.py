@@ -74,15 +74,25 @@ class OldText(importlib.machinery.SourceFileLoader):
 
 def call(row: dict[str, Any]) -> str:
     """What one call gives, in words."""
+    owner, _, name = row["name"].rpartition(".")
     try:
-        function = getattr(importlib.import_module(row["module"]), row["name"], None)
+        inside: Any = importlib.import_module(row["module"])
     except BaseException as error:  # noqa: BLE001 - whatever it raises is what is told
         return "cannot be loaded: " + type(error).__name__
+    inside = getattr(inside, owner, None) if owner else inside
+    function = getattr(inside, name, None)
+    function = function.fget if isinstance(function, property) else function
     if function is None:
         return "is not there"
     given = by_place, by_name = ast.literal_eval(row["given"])
     try:
-        gave = function(*by_place, **by_name)
+        if owner:
+            subject = object.__new__(inside)
+            subject.__dict__.update(by_place[0])
+            by_place[0] = subject.__dict__
+            gave = function(subject, *by_place[1:], **by_name)
+        else:
+            gave = function(*by_place, **by_name)
     except BaseException as error:  # noqa: BLE001 - as above
         return "raises " + type(error).__name__ + (" (outside)" if isinstance(error, OSError) else "")
     return "gives " + written(gave) + " after " + written(given)
