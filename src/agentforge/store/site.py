@@ -6,17 +6,20 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.store.home import home_path
 from agentforge.store.layout import RUN_STATE, Home, ProjectFiles, TaskFiles, find_task
 from agentforge.store.task import archive
-from agentforge.store.task.journal import Journal
-from agentforge.store.task.times import Clock, utc_now
+from agentforge.store.task.moments import Clock, utc_now
 from agentforge.store.user.keys import KeyStore, keys_file
 from agentforge.system.git.repository import Git
 from agentforge.system.unlinked import links_below, refusal
 from agentforge.system.visible import one_line
+
+if TYPE_CHECKING:
+    from agentforge.store.task.journal import Journal
 
 __all__ = ["Site", "home_path"]
 
@@ -98,8 +101,10 @@ class Site:
         path = self.project.task(task_id).journal
         return (path.stat().st_mtime_ns if path.exists() else 0, task_id)
 
-    def read(self, files: TaskFiles) -> Journal:
+    def read(self, files: TaskFiles) -> "Journal":
         """Opens a task's journal for reading."""
+        from agentforge.store.task.journal import Journal  # noqa: PLC0415 - all of the rules: a list needs none
+
         return Journal.open(files, self.clock, write=False)
 
 

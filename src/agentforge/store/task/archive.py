@@ -12,7 +12,6 @@ from pathlib import Path
 
 from agentforge.core.errors import Unusable
 from agentforge.store.layout import TaskFiles, plain_name
-from agentforge.store.task.lines import complete
 from agentforge.system.bounded import files_below
 from agentforge.system.files import create_exclusive, disk_errors, write_atomic
 from agentforge.system.git.repository import Git
@@ -29,6 +28,8 @@ def save(git: Git, task_id: str, files: TaskFiles, keep: Mapping[str, str]) -> s
     """Save a task's files, and the trees and commits in `keep`, under the task's ref; the same task makes the
     same commit.
     """
+    from agentforge.store.task.lines import complete  # noqa: PLC0415 - all events: who only lists needs none
+
     with disk_errors():
         # The journal is read first: what it names is on disk before it, so the rest can only hold more.
         journal = complete(read_unlinked(files.journal))

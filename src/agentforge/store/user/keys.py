@@ -17,7 +17,6 @@ from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
 from agentforge.store.user.keychain import system_keychain
 from agentforge.store.user.own_files import locked, read_own, replace_own
-from agentforge.system import strict_yaml
 from agentforge.system.secrets.known import remember
 
 KeySource = Literal["environment", "file", "keychain"]
@@ -185,6 +184,8 @@ class KeyStore:
         return _parsed(data, self._path)
 
     def _write(self, file: _KeysFile) -> None:
+        from agentforge.system import strict_yaml  # noqa: PLC0415 - longer to load than most files of keys to read
+
         document = {"keys": dict(sorted(file.keys.items())), "keychain": sorted(file.keychain)}
         replace_own(
             self._path, strict_yaml.dump({name: value for name, value in document.items() if value}).encode()
@@ -205,6 +206,8 @@ def checked(text: str) -> str:
 
 def _parsed(data: bytes, path: Path) -> _KeysFile:
     """Strict, and silent about the content: what is wrong may be a key in the wrong place."""
+    from agentforge.system import strict_yaml  # noqa: PLC0415 - as above
+
     try:
         document = strict_yaml.load(data.decode("utf-8"), path.name)
     except (UsageError, UnicodeDecodeError):
