@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from agentforge.core.dependencies import Dependencies, TaskDependency
 from agentforge.core.effects import Act, Ask, Assemble, Check, Commit, Deliver, Judge, Prepare, TakeBaseline
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
@@ -23,6 +24,7 @@ from agentforge.core.inputs import (
     CommitMade,
     Create,
     DeliveryMade,
+    DependenciesReady,
     Extend,
     Judged,
     Prepared,
@@ -237,6 +239,18 @@ def test_a_completed_task_goes_on_where_its_line_got_longer_and_pays_nothing_twi
     assert [item.stage for item in play.state.accepted] == ["intake", "clarify", "spec", "later"]
     with pytest.raises(StateInvalid, match="can only go further"):
         play.say(Extend(DESIGN, "cat1", "ada"))
+
+
+def test_what_a_design_waits_for_is_waited_for_before_the_first_stage_that_builds_on_it() -> None:
+    play = watched(DESIGN)
+    assert go(play) == "completed"
+    awaited = Dependencies((TaskDependency("task-2", "deliver", ""),))
+    play.say(replace(longer(play), dependencies=awaited))
+    play.end("Prepare", Prepared("t0"))
+    assert (play.state.dependencies, play.owes()) == (awaited, ["Depend"])
+    play.end("Depend", DependenciesReady(()))
+    assert "Depend" not in play.owes()
+    assert go(play) == "completed"
 
 
 def test_extend_is_to_approve_and_then_to_go_further() -> None:

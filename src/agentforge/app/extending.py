@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from agentforge.activities.dependencies import declared
 from agentforge.app.driver import open_driver
 from agentforge.app.messages import person
 from agentforge.app.preflight import check_projects
@@ -11,10 +12,12 @@ from agentforge.app.world import settings_of
 from agentforge.catalog.extending import extended, further_lines, longer, targets
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.resolved import ResolvedPipeline
+from agentforge.core.dependencies import Dependencies
 from agentforge.core.errors import StateInvalid, UsageError
 from agentforge.core.inputs import Extend
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.state import State
+from agentforge.store.task import artifacts
 from agentforge.store.task.pack import Pack
 
 
@@ -52,9 +55,17 @@ def extend_line(task: OpenTask, target: str = "") -> None:
         catalogue = pack.put(data)
         pack.sync()
         try:
-            driver.tell(f"extend/{driver.journal.length}", Extend(pipeline, catalogue, person()))
+            driver.tell(
+                f"extend/{driver.journal.length}", Extend(pipeline, catalogue, person(), _waits_for(task))
+            )
         except StateInvalid as error:
             raise UsageError(error.sentence, error.next_step) from None
+
+
+def _waits_for(task: OpenTask) -> Dependencies:
+    """What the accepted specification says; a task that ends with it waits for nothing."""
+    ref = task.state.artifact_for("requirements")
+    return declared(artifacts.read(task.files, ref)) if ref is not None else Dependencies()
 
 
 def _longer_line(task: OpenTask, target: str) -> tuple[Pipeline, ResolvedPipeline]:

@@ -301,6 +301,8 @@ class Extend:
     """The stages that it has, and more behind them."""
     catalogue: str
     by: str
+    dependencies: Dependencies = Dependencies()
+    """What its accepted specification waits for, before anything is built on it."""
 
 
 @dataclass(frozen=True, slots=True)

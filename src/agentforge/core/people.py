@@ -17,6 +17,7 @@ from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     BudgetRaised,
     DefectNoted,
+    DependenciesDeclared,
     DependenciesMet,
     LineExtended,
     ModelChanged,
@@ -172,6 +173,8 @@ def _extend(decisions: Decisions, given: Extend) -> str:
     check_extends(decisions.state, given)
     done = decisions.state.status == "completed"
     decisions.tell(LineExtended(given.pipeline, given.catalogue, given.by))
+    if given.dependencies and given.dependencies != decisions.state.dependencies:
+        decisions.tell(DependenciesDeclared(given.dependencies))
     if done:
         restart(decisions, given.by)
     return f"the task goes on to {given.pipeline.exit_stage}"
