@@ -32,6 +32,11 @@ def with_data() -> frozenset[str]:
     return frozenset(" ".join(words) for words, command in _commands(cli, ()) if _has_json(command))
 
 
+def without_data() -> frozenset[str]:
+    """Every command that has none."""
+    return frozenset(" ".join(words) for words, command in _commands(cli, ()) if not _has_json(command))
+
+
 def command_of(words: tuple[str, ...]) -> str:
     """The command that a command line names."""
     return max((name for name in with_data() if words[: len(name.split())] == (*name.split(),)), key=len)

@@ -1,13 +1,14 @@
 """`--json`: every command that has it has a schema, and prints what that says; so do errors."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.surfaces.scene import CODE, COMMAND, QUESTION, TEST, make_scene
-from tests.surfaces.shapes import ELSEWHERE, OF_A_FINISHED_TASK, SCHEMAS, conform, with_data
+from tests.surfaces.shapes import ELSEWHERE, OF_A_FINISHED_TASK, SCHEMAS, conform, with_data, without_data
 
 
 def test_every_command_with_data_has_a_schema_and_is_held_to_it() -> None:
@@ -15,6 +16,12 @@ def test_every_command_with_data_has_a_schema_and_is_held_to_it() -> None:
     tried = {command for command, _, _ in OF_A_FINISHED_TASK} - {"error"} | ELSEWHERE
     assert tried == with_data()
     assert named == {command.replace(" ", "-") for command in with_data()} | {"error"}
+
+
+def test_every_command_without_data_is_named_with_the_reason() -> None:
+    page = (SCHEMAS / "README.md").read_text(encoding="utf-8").partition("## Commands without")[2]
+    named = dict(re.findall(r"^\| `([a-z ]+)` \| (.+) \|$", page, re.MULTILINE))
+    assert set(named) == without_data()
 
 
 @pytest.mark.slow
