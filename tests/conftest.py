@@ -67,6 +67,7 @@ asked twice about the same files (`tests/kept_runs.py`).
 """
 _START_OF_JUDGES_ALONE = frozenset({"test_cheats_whole"})
 """Whole tasks whose judges may be forked, each for itself: what they judge changes how tests are run."""
+WIDE = Path(__file__).with_name("wide")
 _ROOM = 4 << 30
 """Bytes that must be free where the files of tests live; a run takes less than half of it."""
 _HOMES = itertools.count()
@@ -207,6 +208,11 @@ def _shared(factory: pytest.TempPathFactory) -> Path:
     """A directory that all processes of one run of the tests have."""
     mine = factory.getbasetemp()
     return mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What no test of this run is in is not loaded: the libraries of `tests/wide` take longer than its rows."""
+    return True if collection_path == WIDE and "not wide" in config.option.markexpr else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from schemathesis.core.result import Ok
 
 from tests.app.test_app_answers import command
 from tests.depth import SOAK
@@ -37,6 +35,9 @@ def visitor(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 def test_no_request_breaks_the_server(visitor: Visitor) -> None:
+    import schemathesis  # noqa: PLC0415 - a second of every process that collects these tests
+    from schemathesis.core.result import Ok  # noqa: PLC0415 - as above
+
     schema = schemathesis.openapi.from_dict(visitor.get("/api/openapi.json"))
     sent = {"Authorization": f"Bearer {visitor.key}", "Origin": visitor.origin}
     answers: set[int] = set()

@@ -25,7 +25,7 @@ from agentforge.store.site import Site
 from agentforge.store.task.journal import read_lines
 from agentforge.testing import SERVERS, Scripted, WireServer
 from agentforge.testing.batches import BATCHES, Batches
-from tests.depth import SOAK
+from tests.depth import SOAK, telling
 from tests.whole.checkouts import FIX, PROJECT, QUESTION, Person, make_repository, patch, review
 from tests.whole.full_plays import SECURITY, analyze, approves, intake, spec
 from tests.whole.moments import before_the_first_call
@@ -93,8 +93,8 @@ def test_one_request_by_batch_on_every_wire_makes_the_tree_of_a_live_one_whoever
     replies = TO_THE_END if SOAK else TO_A_QUESTION
     with provider("anthropic", agentforge_home, []):
         moment = before_the_first_call(make_repository(tmp_path / "checkout", PROJECT), by_batch())
-    for wire in BATCHES:
-        assert known({})[wire].wire == wire
+    assert all(known({})[wire].wire == wire for wire in BATCHES)
+    for wire in telling([*BATCHES], 2):  # each of them in tests/activities/test_activities_batches.py
         site, files = moment.copy(tmp_path / wire)
         with provider(wire, agentforge_home, replies) as (batches, server):
             if wire == "anthropic":

@@ -126,6 +126,7 @@ MOMENTS: dict[str, Callable[[Play], dict[str, str]]] = {
     "presented": presented_task,
     "violated": violated,
 }
+GROUPS = {"pipelines", "escalations", "config", "repo"}
 AFRESH = {"waiting", "designed_anew", "presented"}
 """Moments that a line changes: each line has its own."""
 
@@ -145,11 +146,17 @@ def words_of(line: str, known: dict[str, str]) -> list[str]:
 
 
 def unlike(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The first of those that differ only in what a reader would write in them."""
-    kinds: dict[str, dict[str, Any]] = {}
+    """Those that have a command, an option or a moment that none before them has."""
+    seen: set[str] = set()
+    found = []
     for row in rows:
-        kinds.setdefault(re.sub(r'"[^"]*"|task-[\w-]+|\{\w+\}|(?<=--repo )\S+|\./\S+', "…", row["line"]), row)
-    return [*kinds.values()]
+        words = re.sub(r'"[^"]*"', "…", str(row["line"])).split()[1:]
+        commands = [" ".join(words[:2]) if words[0] in GROUPS else words[0]]
+        shown = {*commands, *(word for word in words if word.startswith("--")), f"given {row.get('given')}"}
+        if not shown <= seen:
+            found.append(row)
+            seen |= shown
+    return found
 
 
 def test_every_line_does_what_it_says(play: Play) -> None:

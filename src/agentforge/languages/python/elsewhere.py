@@ -16,9 +16,12 @@ SCRIPTS = ("plain_calls.py", "call_watch.py")
 TIMES = 60
 """How often a call is made; who counts to a round number is met."""
 SECONDS = 2.0
-TIMEOUT_S = 60
 MOST_NEAR = 10
 """Calls that are also made with values near theirs."""
+AT_LEAST_S, TIMES_THE_RUN, AT_MOST_S = 6, 5, 60
+"""How long all of it may take, beside what the calls are repeated for: the tests that made the calls took no longer
+than their run, so that what hangs without them, or hung in the base, is not waited for.
+"""
 
 
 def call_functions(  # noqa: PLR0913 - the facts of one run
@@ -65,7 +68,7 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
         tree,
         like=like,
         scratch=scratch,
-        timeout_s=TIMEOUT_S,
+        timeout_s=min(2 * SECONDS + AT_LEAST_S + TIMES_THE_RUN * like.duration_ms / 1000, AT_MOST_S),
         inside=False,
     )
     now, before = (told or {}).get("now", []), (told or {}).get("before", [])
