@@ -19,8 +19,8 @@ SECONDS = 2.0
 MOST_NEAR = 10
 """Calls that are also made with values near theirs."""
 AT_LEAST_S, TIMES_THE_RUN, AT_MOST_S = 6, 5, 60
-"""How long all of it may take, beside what the calls are repeated for: the tests that made the calls took no longer
-than their run, so that what hangs without them, or hung in the base, is not waited for.
+"""How long all of it may take, beside what the calls are repeated for: the tests that made the calls took no
+longer than their run, so that what hangs without them, or hung in the base, is not waited for.
 """
 
 
