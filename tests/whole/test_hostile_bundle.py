@@ -227,7 +227,7 @@ def test_nothing_of_a_hostile_repository_leads_out_by_any_command_and_nothing_is
     watched = (marks, home, tmp_path, Path("/etc"), Path("/usr/local/bin"))
     before = _picture(watched)
     start = ("start", REQUEST, "--lane", "hotfix", "--model", f"scripted:{play.person.script}")
-    said = []
+    said: list[str] = []
 
     def runs(*words: str) -> int:
         code, text = _at_a_terminal(play.person, *words, installed=SOAK or len(said) == 1)
