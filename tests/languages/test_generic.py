@@ -1,5 +1,6 @@
 """A language that only its project knows: what the settings declare is run, and its report is read."""
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -199,6 +200,10 @@ PERL_FILES = {
     "lib/Shop.pm": "package Shop;\nsub twice { return 2 * $_[0] }\n1;\n",
     "t/four.t": "use Test::More;\nuse Shop;\nis(Shop::twice(2), 4);\ndone_testing;\n__END__\nnotes\n",
 }
+NODE_FILES = {
+    "lib.mjs": "export const twice = (n) => n * 2;\n",
+    "tests/four.mjs": "import { twice } from '../lib.mjs';\nif (twice(2) !== 4) throw new Error('no');\n",
+}
 
 
 ENDS = ("by itself", "by its own exit")
@@ -213,6 +218,17 @@ LANGUAGES: dict[str, tuple[str, dict[str, str], tuple[str, str, str]]] = {
         "make -s run-{name}",
         HEADER_FILES,
         ("lib.h", "return n * 2;", "void exit(int); exit(0); return n;"),
+    ),
+    **(
+        {
+            "JavaScript": (
+                "node {file}",
+                NODE_FILES,
+                ("lib.mjs", "(n) => n * 2", "(n) => process.exit(0) || n * 2"),
+            )
+        }
+        if shutil.which("node")
+        else {}
     ),
     "Perl": ("perl -Ilib {file}", PERL_FILES, ("lib/Shop.pm", "return 2", "exit 0; return 2")),
 }
@@ -237,6 +253,7 @@ def test_code_that_exits_with_0_does_not_pass_where_exit_codes_are_outcomes(
         text = files[test]
         text = text.replace("return twice", "exit(twice").replace("0 : 1;", "0 : 1);")
         text = text.replace('#include "', '#include <stdlib.h>\n#include "')
+        text = text.replace("Error('no');\n", "Error('no');\nprocess.exit();\n")
         text = text.replace("|| exit 1", "|| exit 1\nexit 0").replace("done_testing;", "done_testing;\nexit;")
         files = {**files, test: text}
     other = test.replace("four", "other")

@@ -51,6 +51,10 @@ def test_every_proposal_is_valid_and_is_run_as_it_says(row: Mapping[str, Any]) -
         ({"Makefile": "test:\n\t./a\n", "a.c": ""}, "make test"),
         ({"Makefile": "check := 1\nall:\n", "a.c": ""}, None),
         ({"init.lua": "", "spec/a_spec.lua": ""}, "busted"),
+        ({"package.json": '{"devDependencies": {"ava": "^6"}}', "test.js": ""}, "ava"),
+        ({"package.json": '{"devDependencies": {"tape": "^5"}}', "test/a.js": ""}, "tape"),
+        ({"deno.json": "{}", "mod_test.ts": ""}, "deno test"),
+        ({"package.json": "{}", "bun.lock": "", "a.test.ts": ""}, "bun test"),
         ({"vendor/x/phpunit.xml": "", "a.c": ""}, None),
         ({"Dockerfile": "FROM scratch"}, None),
     ],
@@ -125,3 +129,39 @@ def test_a_repository_in_an_unknown_language_is_proposed_settings_with_which_it_
     replies("return 2 * $_[0]")
     done = person.run(*start)
     assert done.code == 0, done.said
+
+
+@every(
+    "files",
+    [
+        {"package.json": '{"devDependencies": {"ava": "^6"}, "scripts": {"test": "ava"}}', "test.js": ""},
+        {"package.json": '{"devDependencies": {"tape": "^5"}}', "a.js": "", "test/a.js": ""},
+        {"deno.json": "{}", "mod.ts": "", "mod_test.ts": ""},
+        {"package.json": "{}", "bun.lock": "", "a.ts": "", "a.test.ts": ""},
+    ],
+)
+def test_a_runner_of_javascript_without_a_judge_is_refused_and_can_be_declared(
+    files: Mapping[str, str],
+) -> None:
+    def read(path: str) -> bytes | None:
+        return files[path].encode() if path in files else None
+
+    (unknown,) = find_projects(read, [*files])
+    told = unknown.language.projects.missing(unknown.plan)
+    assert told.startswith("The project runs its tests with ")
+    assert told.endswith("which `agentforge init` proposes.")
+    guess = suggest(read, [*files])
+    assert guess is not None
+    (declared,) = find_projects(read, [*files], guess.settings)
+    assert declared.language is GENERIC
+    assert GENERIC.projects.missing(declared.plan) in (
+        "",
+        *(
+            f"`{line}` cannot run here: there is no program `{line.split()[0]}`"
+            for line in _lines(guess.settings)
+        ),
+    )
+
+
+def _lines(settings: Mapping[str, Any]) -> list[str]:
+    return [*settings.get("setup", ()), *settings.get("commands", {}).values()]

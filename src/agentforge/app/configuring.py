@@ -12,7 +12,7 @@ from agentforge.catalog.check import examples
 from agentforge.context.conventions import MAX_CHARS, convention_files
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.gates.plan import PLAN
-from agentforge.languages.described import decode
+from agentforge.languages.described import Read, decode
 from agentforge.languages.generic.suggested import SuggestedTests, suggest
 from agentforge.languages.repository import Project, find_projects, is_unknown, joined_plan
 from agentforge.languages.stated_rules import StatedRule, stated_rules
@@ -91,10 +91,15 @@ def _detect(site: Site, head: str) -> _Detected:
     def read(path: str) -> bytes | None:
         return site.git.read_blob(tree, path)
 
-    is_known = bool(languages_of(paths)) and not is_unknown(read, paths)
+    is_known = bool(languages_of(paths)) and not is_unknown(read, paths) and _has_runner(read, paths)
     suggested = None if is_known else suggest(read, paths)
     projects = find_projects(read, paths, suggested.settings if suggested else None)
     return _Detected(projects, suggested, "" if is_known or suggested else _without_code(paths))
+
+
+def _has_runner(read: Read, paths: Sequence[str]) -> bool:
+    """Whether the largest project's tests are run by something that has a judge."""
+    return bool(find_projects(read, paths)[0].plan.tests)
 
 
 def _without_code(paths: Sequence[str]) -> str:

@@ -70,8 +70,8 @@ def find_projects(
     read: Read, paths: Sequence[str], settings: Mapping[str, object] | None = None, works_on: str = ""
 ) -> tuple[Project, ...]:
     """The projects of a repository, the largest first. One without any is one of its main language at the
-    top. What the settings say is said of the largest; `projects` has a part for each other folder. Work
-    that is on one language alone sees the repository as one project of that.
+    top. What the settings say is said of the largest, or of what they declare; `projects` has a part for each
+    other folder. Work that is on one language alone sees the repository as one project of that.
     """
     if works_on:
         only = next(language for language in LANGUAGES if language.name == works_on)
@@ -95,9 +95,12 @@ def find_projects(
     projects = []
     for place, (language, root) in enumerate(ordered):
         own = folders.get(root or ANYWHERE) if isinstance(folders, Mapping) else None
-        told = own if isinstance(own, Mapping) else said if place == 0 else {}
+        first = language.declared if declared else place == 0
+        told = own if isinstance(own, Mapping) else said if first else {}
         projects.append(_project(language, root, read, paths, told))
-    return tuple(projects)
+    # What a person declares stands for a project at the same place whose runner nobody knows.
+    unknown = [each for each in projects if declared and not each.root and not each.plan.tests]
+    return tuple(each for each in projects if each not in unknown)
 
 
 def _project(

@@ -30,6 +30,11 @@ OTHER_RUNNERS = (
     "deno",
 )
 """Programs that run tests of projects, and that no judge is there for."""
+OTHER_PLATFORMS = {
+    "deno": frozenset({"deno.json", "deno.jsonc", "deno.lock"}),
+    "bun": frozenset({"bunfig.toml", "bun.lock", "bun.lockb"}),
+}
+"""Files by which a project is one of another platform, whose own command runs its tests by default."""
 _WRAPPERS = frozenset(
     {"npx", "npm", "exec", "c8", "nyc", "cross-env", "dotenv", "--", "yarn", "pnpm", "run", "--yes"}
 )
@@ -236,9 +241,15 @@ def suites_in(read: Read, paths: Sequence[str]) -> tuple[NodeSuite, ...]:
         if not package.folder:
             return (suite,)
         found.append(suite)
-    if found or any(other_runner(package) for package in every):
+    if found or any(other_runner(package) for package in every) or other_platform(paths):
         return tuple(found)
     return (NodeSuite("", "node"),)
+
+
+def other_platform(paths: Sequence[str]) -> str:
+    """Deno or Bun, by the files at the top that only they have; empty if there is none."""
+    there = {path for path in paths if "/" not in path}
+    return next((name for name, own in OTHER_PLATFORMS.items() if not own.isdisjoint(there)), "")
 
 
 def other_runner(package: Package) -> str:

@@ -15,6 +15,7 @@ from agentforge.languages.node.manifest import (
     PACKAGE,
     Manager,
     manager_of,
+    other_platform,
     other_runner,
     package_at,
     packages_in,
@@ -87,6 +88,7 @@ class NodeProjects(PlainProjects):
         packages = [*packages_in(read, paths)]
         needs = any(package.installed for package in packages)
         unknown = next((name for package in packages if (name := other_runner(package))), "")
+        unknown = unknown or ("" if suites else other_platform(paths))
         reasons = [f"{manager.name}, by {manager.lock or PACKAGE}"] if needs else ["it requires no package"]
         reasons += [
             f"{suite.runner} runs the tests{' of ' + suite.folder if suite.folder else ''}"
@@ -237,7 +239,9 @@ def _not_run(unknown: str, *, has_suite: bool) -> tuple[tuple[str, str], ...]:
     if has_suite:
         return ((f"tests of {unknown}", "not run: no judge of ours knows it"),) if unknown else ()
     what = f"runs its tests with {unknown}" if unknown else "does not say how its tests are run"
-    return (("tests", f"The project {what}; node:test, vitest, jest and mocha are known."),)
+    known = "node:test, vitest, jest and mocha are known"
+    how = f"any other is declared by `generic:` in `{SETTINGS_FILE}`, which `agentforge init` proposes"
+    return (("tests", f"The project {what}; {known}, {how}."),)
 
 
 def _corrected(plan: Plan, settings: Mapping[str, object], manager: Manager) -> Plan:
