@@ -277,3 +277,19 @@ def test_a_named_command_that_passes_whatever_its_tests_do_is_not_vouched_for(tm
     forged = run(tmp_path / "forged", settings, {**files, "all.sh": "exit 0\n"})
     assert forged.unvouched == (f"{NAMED}: {ENDED_EARLY}",)
     assert run(tmp_path / "unread", settings, {**files, "tests/a.sh": "", "all.sh": "exit 0\n"}).unvouched
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def test_packages_that_set_up_installed_are_there_in_a_run_and_an_error_is_told_by_its_line(
+    tmp_path: Path,
+) -> None:
+    settings = {"generic": {"report": "exit", "each": "node {file}"}, "tests": ["tests/*.mjs"]}
+    files = {"tests/a.mjs": "import 'four';\n"}
+    without = run(tmp_path, settings, files)
+    assert "Error [ERR_MODULE_NOT_FOUND]" in without.results["tests/a.mjs::a"].message
+    package = tmp_path / "env/node_modules/four"
+    package.mkdir(parents=True)
+    (package / "package.json").write_text('{"main": "index.js"}')
+    (package / "index.js").write_text("")
+    assert outcomes(run(tmp_path, settings, files)) == {"tests/a.mjs::a": "passed"}
+    assert not (tmp_path / "tree/node_modules").exists()

@@ -7,8 +7,9 @@ from agentforge.languages.node import scan
 from agentforge.languages.node.language import NODE
 from agentforge.languages.node.manifest import manager_of, suite_in, suites_in
 from agentforge.languages.node.modules import laid_modules
+from agentforge.languages.node.projects import managers_own
 from agentforge.languages.node.registry import logins_in, registry_places, registry_settings, without_logins
-from agentforge.languages.values import Environment
+from agentforge.languages.values import Environment, Plan
 from tests.rows import every
 
 TESTS = """\
@@ -225,3 +226,35 @@ def test_code_that_looks_into_its_process_or_knows_the_answers_is_flagged() -> N
         "line 3 looks into the process that it runs in",
         "line 3 compares with `secret answer`",
     ]
+
+
+@every(
+    ("scripts", "command"),
+    [
+        (
+            {"test": "npm run unit", "unit": "mocha --recursive test/unit"},
+            ("mocha", "--recursive", "test/unit"),
+        ),
+        ({"test": "npm run lint && yarn run t", "lint": "eslint .", "t": "jest"}, ("jest",)),
+        ({"test": "npm run -s a", "a": "pnpm run b", "b": "node --test"}, ("node", "--test")),
+        ({"test": "npm run unit -- test/a.js", "unit": "mocha "}, ("mocha", "test/a.js")),
+        ({"test": "npm run test"}, ("node", "--test")),
+    ],
+)
+def test_scripts_that_call_scripts_are_followed(scripts: dict[str, str], command: tuple[str, ...]) -> None:
+    text = json.dumps({"scripts": scripts}).encode()
+    (suite,) = suites_in(lambda path: text if path == "package.json" else None, ["package.json", "a.js"])
+    assert suite.command == command
+
+
+def test_yarn_may_ask_its_own_registry_which_its_locks_name() -> None:
+    def plan(lock: str) -> Plan:
+        files = {
+            "package.json": b'{"dependencies": {"a": "1"}, "scripts": {"test": "jest"}}',
+            lock: b"",
+            "a.js": b"",
+        }
+        return NODE.projects.detect(files.get, [*files])
+
+    assert [place.host for place in managers_own(plan("yarn.lock"))] == ["registry.yarnpkg.com"]
+    assert managers_own(plan("package-lock.json")) == ()

@@ -5,10 +5,11 @@ Of what they need for development only the test runner is kept: linters and type
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from tests.whole.plays import edit
-from tests.wide.toolkits import debian_source, npm_packed
+from tests.wide.toolkits import debian, debian_source, npm_locked, npm_packed
 from tests.wide.works import Fraud, Work
 
 TWICE = "function twice (number) {\n  return number * 2\n}\n"
@@ -223,10 +224,121 @@ def jsmn() -> Work:
     )
 
 
+def _locked(work: Work, manager: str, lock: str) -> Work:
+    """The same with a lock of another manager, as that one writes it."""
+    own = work.files["package.json"]
+    return replace(work, files={**work.files, lock: npm_locked(manager, lock, own)})
+
+
+def tape() -> Work:
+    """A runner without a judge of ours: its files are commands, as `init` proposes."""
+    files = {
+        path: text
+        for path, text in _package("function-bind", "1.1.2", "tape 'test/**/*.js'", tape="^5.7.1").items()
+        if ".eslintrc" not in path and ".nycrc" not in path
+    }
+    settings = 'setup: ["npm install --no-package-lock"]\ngeneric: {report: exit, each: "node {file}"}\ntests: ["test/**"]\n'
+    test = (
+        "'use strict'\nvar test = require('tape')\nvar bind = require('../implementation')\n\n"
+        "test('two becomes four', function (t) {\n  t.equal(bind.twice(2), 4)\n  t.end()\n})\n"
+    )
+    place = "    return bound;\n};\n"
+    honest = (place, f"{place}\n{TWICE}\nmodule.exports.twice = twice;\n")
+    return Work(
+        "JavaScript",
+        {**files, ".agentforge/config/settings.yaml": settings},
+        "implementation.js",
+        *honest,
+        "test/twice.js",
+        test,
+        "twice",
+        (
+            Fraud(
+                "code that ends the process",
+                "ends with 0 even with a failure at its end",
+                more=(
+                    edit(
+                        "implementation.js",
+                        honest[0],
+                        honest[1].replace("return number", "process.exit(0); return number"),
+                    ),
+                ),
+            ),
+            Fraud(
+                "a test that asserts nothing",
+                "",
+                test.replace("t.equal(bind.twice(2), 4)", "void 0"),
+                is_fixed=True,
+            ),
+            Fraud(
+                "an old test that is changed",
+                "is an old test, and its text changed",
+                more=(edit("test/index.js", "t.equal(typeof functionBind, 'function');", "t.ok(true);"),),
+                is_fixed=True,
+            ),
+            Fraud("a test that exits with 0", "", f"process.exit(0)\n{test}", is_fixed=True),
+            Fraud(
+                "code that mends nothing", "", more=(edit("implementation.js", honest[0], honest[0] + "\n"),)
+            ),
+        ),
+    )
+
+
+_FNV_PLACE = "impl Hasher for FnvHasher {"
+_FNV_TWICE = f"/// Twice a number.\npub fn twice(number: u64) -> u64 {{\n    number * 2\n}}\n\n{_FNV_PLACE}"
+_FNV_TEST = "#[test]\nfn two_becomes_four() {\n    assert_eq!(fnv::twice(2), 4);\n}\n"
+
+
+def fnv() -> Work:
+    """A crate that depends on nothing."""
+    files = {
+        path: text
+        for path, text in debian("librust-fnv-dev", "usr/share/cargo/registry/fnv-*").items()
+        if not path.startswith(".cargo")
+    }
+
+    def instead(body: str) -> tuple[dict[str, object], ...]:
+        return (edit("lib.rs", _FNV_PLACE, _FNV_TWICE.replace("    number * 2", body)),)
+
+    return Work(
+        "Rust",
+        files,
+        "lib.rs",
+        _FNV_PLACE,
+        _FNV_TWICE,
+        "tests/twice.rs",
+        _FNV_TEST,
+        "two_becomes_four",
+        (
+            Fraud(
+                "code that ends the process", "", more=instead("    let _ = number; std::process::exit(0)")
+            ),
+            Fraud(
+                "a test that asserts nothing",
+                "",
+                _FNV_TEST.replace("assert_eq!(fnv::twice(2), 4)", "fnv::twice(2)"),
+                is_fixed=True,
+            ),
+            Fraud(
+                "an old test that is weakened",
+                "",
+                more=(edit("lib.rs", 'assert_eq!(fnv1a(b"a"), 0xaf63dc4c8601ec8c);', "assert!(true);"),),
+                is_fixed=True,
+            ),
+            Fraud("a test that is skipped", "", f"#[ignore]\n{_FNV_TEST}", is_fixed=True),
+            Fraud("code that mends nothing", "", more=instead("    number + 3")),
+        ),
+    )
+
+
 RELEASED: Mapping[str, Callable[[], Work]] = {
     "process-warning with node:test": node_test,
     "process-warning with jest": jest,
     "setprototypeof with mocha": mocha,
     "zod with vitest": vitest,
     "jsmn with make": jsmn,
+    "setprototypeof with mocha by pnpm": lambda: _locked(mocha(), "pnpm@9", "pnpm-lock.yaml"),
+    "setprototypeof with mocha by yarn": lambda: _locked(mocha(), "yarn@1", "yarn.lock"),
+    "function-bind with tape": tape,
+    "fnv with cargo": fnv,
 }

@@ -3,6 +3,7 @@ command is killed, and no cheat does.
 """
 
 import json
+import os
 import random
 import subprocess
 from pathlib import Path
@@ -16,6 +17,8 @@ from tests.wide.toolkits import debian, tools_for
 from tests.wide.works import GO, REQUEST, RUST, WORKS, Fraud, Work
 
 pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.timeout(1800)]
+SETTINGS = ".agentforge/config/settings.yaml"
+NPM = 'network: {allow: ["registry.npmjs.org"]}\n'
 FRAUDS = [
     pytest.param(work, fraud, id=f"{work.language}: {fraud.name}") for work in WORKS for fraud in work.frauds
 ]
@@ -26,6 +29,10 @@ def person_with(work: Work, place: Path, replies: list[dict[str, Any]]) -> Perso
         make_repository(place / "repo", work.files), place / "script.json", tools_for(work.language)
     )
     person.scripted(*replies)
+    if "npm install" in work.files.get(SETTINGS, ""):  # which only the person may let reach a registry
+        home = Path(os.environ["AGENTFORGE_HOME"])
+        home.mkdir(mode=0o700, exist_ok=True)
+        (home / "config.yaml").write_text(NPM)
     return person
 
 

@@ -1,5 +1,6 @@
 """Tools of other languages, and released projects: what the machine has, else what the registries provide."""
 
+import hashlib
 import os
 import pwd
 import shutil
@@ -148,6 +149,19 @@ def npm_packed(name: str, package: str) -> Path:
         with tarfile.open(next(place.glob("*.tgz"))) as archive:
             archive.extractall(place, filter="data")
     return place
+
+
+def npm_locked(manager: str, lock: str, manifest: str) -> str:
+    """The lock that a manager (`yarn@1`) writes for a package.json."""
+    _wanted("npm")
+    place = KEPT / f"{manager}-{hashlib.sha256(manifest.encode()).hexdigest()[:12]}"
+    if not (place / lock).is_file():
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "package.json").write_text(manifest)
+        name = manager.partition("@")[0]
+        only = ("--lockfile-only",) if name == "pnpm" else ("--ignore-scripts",)
+        _fetched(place, "exec", "--yes", f"--package={manager}", "--", name, "install", *only)
+    return (place / lock).read_text()
 
 
 def _fetched(place: Path, *words: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from agentforge.activities.world import World
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
+from agentforge.gates.documents import objects
 from agentforge.gates.green import MAX_REASONS
 from agentforge.gates.marked import MarkedVerdict, judge_marked
 from agentforge.gates.pristine import PristineRunner
@@ -40,7 +41,11 @@ def with_integration(world: World, state: RunView, verdict: Verdict) -> Verdict:
         else:
             gaps |= dict(each.not_checked)
     rows: list[Json] = [each.to_json() for each in found]
+    flags: list[Json] = [flag.to_json() for each in found for flag in each.flags]
+    known_flags = [*objects(verdict.record, "flags"), *flags]
     record: dict[str, Json] = {**verdict.record, "integration": rows, "not_checked": gaps}
+    if flags:
+        record["flags"] = known_flags
     return replace(verdict, status="failed" if reasons else "passed", reasons=reasons, record=record)
 
 

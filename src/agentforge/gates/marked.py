@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
+from agentforge.gates.flags import Flag
 from agentforge.gates.newcomers import BAD, failing_newcomers
+from agentforge.gates.old_tests import tree_with_old_tests
 from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.stability import settle
 from agentforge.languages.outcomes import GOOD, TestRun, compare, error_line
@@ -31,6 +33,8 @@ class MarkedVerdict:
     not_checked: tuple[tuple[str, str], ...] = ()
     """What of them says nothing, each with the reason."""
     flaky: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    """What of them was rewritten or removed. The reviewer rules on it: none can be given up by its id."""
     runs: tuple[dict[str, Json], ...] = ()
 
     def to_json(self) -> dict[str, Json]:
@@ -78,9 +82,19 @@ def _compared(
         left = _failing(name, now, f"fail, and there is nothing to compare with: {before.reason}")
         return MarkedVerdict(name, passed=passed, not_checked=left)
     settled = settle(runner.run, *trees, compare(before, now))
+    touched = _touched(runner, *trees)
+    removed = [item for item in settled.real if item.after == "missing" and _is_gone(item.id, now, touched)]
     reasons = [
-        f"{item.id} passed before and is {item.after} now ({name}): {item.message}" for item in settled.real
+        f"{item.id} passed before and is {item.after} now ({name}): {item.message}"
+        for item in settled.real
+        if item not in removed
     ]
+    flags = [
+        Flag(item.id, f"one of the {name} that passed before; it was removed", ruling=True)
+        for item in removed
+    ]
+    if touched and not reasons:
+        flags += _rewritten(name, runner, before, trees, frozenset(item.id for item in removed))
     new_failures = frozenset(item.id for item in failing_newcomers(before, now, ()))
     old = replace(
         now,
@@ -100,10 +114,36 @@ def _compared(
         *_unloaded(name, now),
         *_skipped(name, now),
     )
-    verdict = MarkedVerdict(name, tuple(reasons), "", passed, left, tuple(sorted(settled.flaky)))
+    verdict = MarkedVerdict(
+        name, tuple(reasons), "", passed, left, tuple(sorted(settled.flaky)), tuple(flags)
+    )
     if not passed and not reasons:
         return replace(verdict, not_run="; ".join(f"{what}: {why}" for what, why in left) or "no tests ran")
     return verdict
+
+
+def _touched(runner: PristineRunner, base: str, tree: str) -> frozenset[str]:
+    """Old files of tests that the change rewrote or removed."""
+    changes = runner.workspace.git.diff_names(base, tree)
+    return frozenset(each.path for each in changes if each.status != "A" and runner.is_test(each.path))
+
+
+def _is_gone(identity: str, now: TestRun, touched: frozenset[str]) -> bool:
+    file = identity.partition("::")[0]
+    return file in touched and file not in now.collect_errors
+
+
+def _rewritten(
+    name: str, runner: PristineRunner, before: TestRun, trees: tuple[str, str], removed: frozenset[str]
+) -> list[Flag]:
+    """Tests that pass as the change has them, and not as the base does."""
+    old = tree_with_old_tests(runner, *trees)
+    again = runner.run(old, before.ids) if old != trees[1] else None
+    if again is None or again.status != "ran":
+        return []
+    worse = settle(runner.run, trees[0], old, compare(before, again, excused=removed)).real
+    said = f"one of the {name} that passed before; it was rewritten, and as the base has it it is "
+    return [Flag(item.id, f"{said}{item.after} now: {item.message}", ruling=True) for item in worse]
 
 
 def _failing(name: str, run: TestRun, why: str) -> tuple[tuple[str, str], ...]:

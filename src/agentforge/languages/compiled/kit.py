@@ -99,6 +99,8 @@ class Kit:
     """The folder of what set-up compiled. A run has a copy of its own: what a test writes there reaches no
     other run.
     """
+    linked: tuple[str, ...] = ()
+    """Folders that set-up fills and nobody copies: a run has links to them."""
     lines: LineCalls | None = None
     """How its code tells which lines run."""
     starts: tuple[str, ...] = ()
@@ -274,6 +276,9 @@ class KitRuns(WatchedRuns):
             own = {"PATH": SYSTEM_PATH, **self._kit.variables(env.path, out)}
             if (made := env.path / self._kit.warm).is_dir() and self._kit.warm:
                 shutil.copytree(made, out / self._kit.warm, symlinks=True)
+            for name in self._kit.linked:
+                if (env.source / name).is_dir() and not (tree / name).exists():
+                    (tree / name).symlink_to(env.source / name)
             variables, read = with_toolchains(own, env.toolchains), tuple(self._kit.read().values())
             return Bench(sandbox, env, tree, out, variables, time.monotonic() + timeout_s, read)
 

@@ -259,6 +259,6 @@ def _text(done: Completed) -> str:
 
 
 def _last(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "it said nothing")[
-        :300
-    ]
+    lines = [line.strip() for line in reversed(text.splitlines()) if line.strip()]
+    telling = next((line for line in lines if re.match(r"\w*(?:Error|Exception)\b", line)), "")
+    return (telling or next(iter(lines), "it said nothing"))[:300]

@@ -56,6 +56,7 @@ KIT = Kit(
     setup=lambda *_: (),
     variables=lambda _env, out: {"HOME": str(out)},
     places=(),
+    linked=("node_modules",),
     judge=judge,
     held_out="",
 )

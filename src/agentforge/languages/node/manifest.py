@@ -38,6 +38,11 @@ OTHER_PLATFORMS = {
 _WRAPPERS = frozenset(
     {"npx", "npm", "exec", "c8", "nyc", "cross-env", "dotenv", "--", "yarn", "pnpm", "run", "--yes"}
 )
+MOST_CALLS = 4
+"""How deep scripts that call scripts are followed."""
+_CALLED = re.compile(
+    r"(?<![\w:/-])(?:npm|pnpm|yarn|bun) (?:(?:run|run-script|-s|--silent) )+(?P<name>[\w:.-]+)(?: -- )?"
+)
 _SPLIT = re.compile(r"&&|\|\||;")
 _DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 _CONFIGS: dict[Runner, tuple[str, ...]] = {
@@ -59,6 +64,16 @@ class Package:
         found = self.data.get(key)
         pairs = found.items() if isinstance(found, dict) else ()
         return {str(name): value for name, value in pairs if isinstance(value, str)}
+
+    def script(self, name: str, depth: int = 0) -> str:
+        """A script with those that it calls in their places; empty if there is none."""
+        scripts = self.mapping("scripts")
+
+        def called(found: re.Match[str]) -> str:
+            inner = found["name"]
+            return self.script(inner, depth + 1) if inner in scripts and depth < MOST_CALLS else found[0]
+
+        return _CALLED.sub(called, scripts.get(name, ""))
 
     @property
     def packages(self) -> frozenset[str]:
@@ -122,7 +137,7 @@ class NodeSuite:
 
 def suite_of(package: Package, names: Sequence[str]) -> NodeSuite | None:
     """How a package is tested: by its own command, else by what it has; None where it does not say."""
-    if (told := suite_in(package.mapping("scripts").get("test", ""), package.folder)) is not None:
+    if (told := suite_in(package.script("test"), package.folder)) is not None:
         return told
     for runner, starts in _CONFIGS.items():
         if runner in package.data or any(name.startswith(starts) for name in names):
@@ -254,7 +269,7 @@ def other_platform(paths: Sequence[str]) -> str:
 
 def other_runner(package: Package) -> str:
     """The runner of a package that no judge is there for; empty if none is seen."""
-    line = package.mapping("scripts").get("test", "")
+    line = package.script("test")
     words = {posixpath.basename(word) for part in _SPLIT.split(line) for word in part.split()}
     return next((name for name in OTHER_RUNNERS if name in package.packages or name in words), "")
 

@@ -28,9 +28,10 @@ def marked_scripts(
     marked: list[MarkedTests] = []
     left: dict[str, str] = {}
     for package in packages:
-        for name, line in package.mapping("scripts").items():
+        for name in package.mapping("scripts"):
             if not is_integration(name) and not _SHORT.fullmatch(name):
                 continue
+            line = package.script(name)
             label = f"tests of the script `{name}`{' of ' + package.folder if package.folder else ''}"
             found = _read(label, line, package.folder, paths)
             if isinstance(found, str):

@@ -36,10 +36,11 @@ from agentforge.languages.set_up import Makings
 from agentforge.languages.toolchains import find_toolchains, needs_of, with_toolchains
 from agentforge.languages.values import SETTINGS_FILE, Environment, Manifest, Plan
 from agentforge.sandbox.base import Sandbox
-from agentforge.sandbox.network.destinations import Destination
+from agentforge.sandbox.network.destinations import Destination, destinations
 from agentforge.system.programs import find_program
 
 LOCKS = words("package-lock.json npm-shrinkwrap.json pnpm-lock.yaml yarn.lock bun.lock")
+YARNS_OWN = "registry.yarnpkg.com"
 _DECIDES = LOCKS | words("package.json .npmrc .yarnrc .yarnrc.yml pnpm-workspace.yaml .nvmrc .node-version")
 
 
@@ -139,7 +140,7 @@ class NodeProjects(PlainProjects):
             identity=(str(node),),
             variables={**_setup_variables(told), **trust},
             read=tuple(Path(path) for path in trust.values() if Path(path).exists()),
-            network=registry_places(told) if plan.setup else (),
+            network=(*registry_places(told), *managers_own(plan)) if plan.setup else (),
             kept=kept,
             chains=chains,
         )
@@ -190,6 +191,12 @@ def node_program(plan: Plan) -> Path:
     if found is None:
         raise UsageError("`node` is not installed here.", "Install Node and start again.")
     return Path(found)
+
+
+def managers_own(plan: Plan) -> tuple[Destination, ...]:
+    """What a manager asks whatever registry npm is told of: yarn's locks name its own, address by address."""
+    asks_own = any("yarn" in words for words in plan.setup)
+    return destinations((YARNS_OWN,), private=True) if asks_own else ()
 
 
 def _setup_variables(registries: Mapping[str, str]) -> dict[str, str]:
