@@ -1,7 +1,7 @@
 """Whether the first context of a request shows the place that it is about: `python -m bench.first_context`.
 
 Each row of `first_context.yaml` is a released library and a request to it, most from its changelog; the choice of what is shown was tuned on them.
-Those of `first_context_fresh.yaml` are newer, in a user's words, and half of them were held back until the choice was made. The context is
+Those of `first_context_fresh.yaml` and `first_context_later.yaml` are newer, and half of them were held back until the choice was made. The context is
 assembled as a step's is, under 8,000 tokens; `shown` means that the definition is open, `mapped` that the map has its line.
 """
 
@@ -28,7 +28,7 @@ from agentforge.system import strict_yaml
 from bench.report import Row
 
 ROWS = Path(__file__).with_suffix(".yaml")
-FRESH = ROWS.with_name("first_context_fresh.yaml")
+FRESH, LATER = ROWS.with_name("first_context_fresh.yaml"), ROWS.with_name("first_context_later.yaml")
 CAP = 8_000
 SYSTEM = "You are a careful engineer. " * 600
 """As long as a role's own words, its tools and what it owes are together."""
@@ -102,8 +102,13 @@ def look(sample: Sample, texts: Mapping[str, str], index: CodeIndex) -> Found:
     _, _, after = block.partition(f"\n{sample.path}\n")
     own = after.split("\n")
     lines = own[: next((at for at, line in enumerate(own) if not line.startswith("  ")), len(own))]
-    mapped = any(line.startswith(f"  {start}: ") for line in lines for start, _ in places.values())
+    mapped = any(_tells(line, start, name) for line in lines for name, (start, _) in places.items())
     return Found(bool(opened) or bool(after), shown, mapped, packed.total)
+
+
+def _tells(line: str, start: int, name: str) -> bool:
+    """Whether a line of the map has this definition: by its signature, or by line and name."""
+    return line.startswith(f"  {start}: ") or f" {start} {name.rpartition('.')[2]}," in f"{line},"
 
 
 def _lines_of(block: str) -> tuple[int, int]:
@@ -156,7 +161,7 @@ def measured(every: Iterable[Sample], cache: Path) -> Iterator[tuple[Sample, Fou
 
 def measure_first_context(cache: Path) -> Iterator[Row]:
     """How many of ten requests find their place."""
-    for rows in (ROWS, FRESH):
+    for rows in (ROWS, FRESH, LATER):
         found = [each for _, each in measured(samples(rows), cache)]
         name = f"{len(found)} requests of {rows.stem}"
         yield Row(
@@ -169,18 +174,19 @@ def main() -> None:
     """Prints one line for each request."""
     with tempfile.TemporaryDirectory() as name:
         cache = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(name)
-        every = list(measured([*samples(ROWS), *samples(FRESH)], cache))
-    known = {each.request for each in samples(ROWS)}
+        every = list(measured([*samples(ROWS), *samples(FRESH), *samples(LATER)], cache))
     for sample, found in every:
         how = "open" if found.shown else "map" if found.mapped else "file" if found.file else "-"
         print(f"{how:5}{found.tokens:6} {sample.name} {sample.version}: {sample.request[:70]}")
-    for said, of in (
-        ("known", [found for sample, found in every if sample.request in known]),
-        ("fresh", [found for sample, found in every if sample.request not in known and not sample.held]),
-        ("held back", [found for sample, found in every if sample.held]),
-    ):
-        right, shown = sum(each.right for each in of), sum(each.shown for each in of)
-        print(f"{said}: {right} of {len(of)} have file and symbol, {shown} open")
+    by_request = {sample.request: found for sample, found in every}
+    for rows in (ROWS, FRESH, LATER):
+        for held in (False, True):
+            of = [by_request[each.request] for each in samples(rows) if each.held == held]
+            if not of:
+                continue
+            said = f"{rows.stem}{', held back' if held else ''}"
+            right, shown = sum(each.right for each in of), sum(each.shown for each in of)
+            print(f"{said}: {right} of {len(of)} have file and symbol, {shown} open")
 
 
 if __name__ == "__main__":

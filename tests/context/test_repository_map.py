@@ -105,3 +105,23 @@ def test_overloads_and_copies_are_told_once_and_variables_of_tests_are_not() -> 
     assert "defines just what " in drawn
     assert "KEPT" not in drawn
     assert "def test_pad" in drawn
+
+
+def test_what_shares_no_word_with_the_request_is_told_by_line_and_name_with_its_class() -> None:
+    methods = "".join(f"    def step_{number}(self, data: bytes) -> None: ...\n" for number in range(30))
+    text = f"class Parser:\n    def feed(self, data: bytes) -> None: ...\n{methods}\ndef helper(): ...\n"
+    drawn = repo_map(CodeIndex.of_texts({"pkg/parsing.py": text}), Focus("feeding twice"), 400)
+    assert "  2: def Parser.feed(self, data: bytes) -> None" in drawn
+    assert "  Parser: 3 step_0, 4 step_1, " in drawn
+    assert "32 step_29" in drawn
+    assert "34 helper" in drawn
+    assert "def Parser.step_" not in drawn
+    assert max(map(len, drawn.splitlines())) <= 100
+
+
+def test_a_pointed_overload_is_told_once() -> None:
+    text = "@overload\ndef pad(a: int): ...\n@overload\ndef pad(a: str): ...\ndef pad(a):\n    return a\n"
+    index = CodeIndex.of_texts({"src/pads.py": text})
+    drawn = repo_map(index, Focus("pad"), 400, ("src/pads.py::pad",))
+    assert drawn.count("def pad(") == 1
+    assert "  5: def pad(a)" in drawn

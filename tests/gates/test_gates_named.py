@@ -178,6 +178,72 @@ def test_words_for_people_in_a_delicate_place_need_no_reading_for_security(site:
     assert found == [{}, {"run.py": "it uses subprocess"}]
 
 
+RUNS = """\
+import os
+from subprocess import (
+    PIPE as pipe,
+    run,
+)
+
+LIMIT = 3
+OTHER = 4
+LINE = "ls"
+
+
+def words(line):
+    return line.split()
+
+
+def padded(line):
+    return line.ljust(OTHER)
+
+
+def started(line):
+    return run(words(line), stdout=pipe, timeout=LIMIT)
+
+
+class Shell:
+    kept = 1
+
+    def go(self, line):
+        return started(line)
+
+    def named(self):
+        return os.name
+
+
+run(LINE)
+"""
+
+
+@every(
+    ("old", "new", "why"),
+    [
+        ("ljust(OTHER)", "rjust(OTHER)", ""),
+        ("OTHER = 4", "OTHER = 5", ""),
+        ("return os.name", "return str(os.name)", ""),
+        ("kept = 1", "kept = 2", ""),
+        ("class Shell:", "def more(line):\n    return padded(line)\n\n\nclass Shell:", ""),
+        ("timeout=LIMIT", "timeout=None", "it uses subprocess"),
+        ("line.split()", "line.split(';')", "it uses subprocess"),
+        ("LIMIT = 3", "LIMIT = 300", "it uses subprocess"),
+        ('LINE = "ls"', 'LINE = "id"', "it uses subprocess"),
+        ("started(line)\n\n    def", "started(line + '!')\n\n    def", "it uses subprocess"),
+        ("    run,\n", "    run,\n    Popen,\n", "it uses subprocess"),
+        ("    run,\n)", "    run,\n)\nfrom subprocess import *", "it uses subprocess"),
+        ("class Shell:", "def more(line):\n    return pipe\n\n\nclass Shell:", "it uses subprocess"),
+        ("return os.name", "import subprocess\n\n        return subprocess.PIPE", "it uses subprocess"),
+    ],
+)
+def test_an_import_is_delicate_where_what_changed_has_to_do_with_it(
+    site: Site, old: str, new: str, why: str
+) -> None:
+    assert RUNS.count(old) == 1
+    before, after = (site.tree({"runs.py": text}) for text in (RUNS, RUNS.replace(old, new)))
+    found = delicate_paths(site.git, before, after, site.runner.is_test)
+    assert found == ({"runs.py": why} if why else {})
+
+
 # ------------------------------------------------------------------ words
 
 

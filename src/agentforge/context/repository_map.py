@@ -1,23 +1,33 @@
 """A map of a repository: the files that matter most with what they define, then others by name. Pure.
 
+A definition that shares a word with the request is told by its signature, the others of its file by line and
+name, several in one row: a place that has no word of the request is on the map all the same.
+
 The map is a prefix of one list of lines whose order depends on the tree and the request alone: with more room
 there is always more on it, never something else.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
-from agentforge.context.code_index import CodeIndex, is_test
+from agentforge.context.code_index import CodeIndex, is_test, last_part
 from agentforge.context.ranking import Focus, Ranking, rank, symbol_worth
 from agentforge.context.tokens import count_tokens, with_margin
 from agentforge.languages.values import Symbol
 
 _SHORT = 100
-_ROUNDS: tuple[tuple[int, int], ...] = ((3, 8), (8, 6), (24, 3), (80, 0))
-"""How many of the best files are shown with at least how many definitions, round by round."""
+_ROUNDS: tuple[tuple[int, int, int], ...] = ((3, 5, 6), (8, 3, 2), (24, 2, 1), (80, 0, 0))
+"""How many of the best files are shown, round by round; with how many signatures, unless a round before told
+them, and with at least how many rows of names.
+"""
+_ALL = 100
 _NAME = 40
 _FOLDERS = 6
 _TWINS = 4
 """Files of fewer definitions are alike by chance."""
+_Line = tuple[int, str]
+"""A line of the map below its file, and the line of the file that it begins with."""
 
 
 def repo_map(index: CodeIndex, focus: Focus, budget: int, pointed: Sequence[str] = ()) -> str:
@@ -28,7 +38,7 @@ def repo_map(index: CodeIndex, focus: Focus, budget: int, pointed: Sequence[str]
     room = budget - _cost(whole)
     if room < 0:
         return ""
-    shown: dict[str, list[tuple[int, str]]] = {}
+    shown: dict[str, list[_Line]] = {}
     for path, line in _additions(index, ranking, order, focus, pointed):
         room -= _cost(path if line is None else line[1])
         if room < 0:
@@ -43,72 +53,130 @@ def _cost(line: str) -> int:
     return with_margin(count_tokens(line) + 1)
 
 
-def _drawn(path: str, lines: Sequence[tuple[int, str]]) -> str:
+def _drawn(path: str, lines: Sequence[_Line]) -> str:
     return "\n".join([path, *(line for _, line in sorted(lines))])
 
 
 def _additions(
     index: CodeIndex, ranking: Ranking, order: Sequence[str], focus: Focus, pointed: Sequence[str]
-) -> Iterator[tuple[str, tuple[int, str] | None]]:
+) -> Iterator[tuple[str, _Line | None]]:
     """File by file and line by line, what the next bit of room is for. None: the file itself."""
-    given: dict[str, set[tuple[int, str]]] = {}
+    given: dict[str, set[_Line]] = {}
     for path, name in ((path, name) for path, _, name in (each.partition("::") for each in pointed)):
-        symbol = next((each for each in index.files[path].symbols if each.name == name), None)
+        symbol = _once(index.files[path].symbols).get(name)
         if path not in given:
             given[path] = set()
             yield path, None
         if symbol is not None and (line := _placed(symbol)) not in given[path]:
             given[path].add(line)
             yield path, line
-    ordered: dict[str, list[tuple[int, str]]] = {}
+    told = frozenset((*pointed, *focus.symbols))
+    ordered: dict[str, _Lines] = {}
     drawn: dict[tuple[str, ...], str] = {}
-    for files, most in (*_ROUNDS, (len(order), 0), (24, 40)):
+    for files, signatures, rows in (*_ROUNDS, (len(order), 0, 0), (24, 0, _ALL)):
         for path in order[:files]:
             if path not in given:
                 given[path] = set()
                 yield path, None
-            if path not in ordered and most:
-                ordered[path] = _told_once(
-                    path, _lines(path, index.files[path].symbols, ranking, focus), drawn
-                )
-            for line in ordered.get(path, ()):
-                if len(given[path]) < most and line not in given[path]:
+            if path not in ordered and signatures:
+                lines = _lines(path, index.files[path].symbols, ranking, told, signatures)
+                ordered[path] = _or_twin(path, index.files[path].symbols, lines, drawn)
+            for line in ordered[path].first(rows) if rows else ():
+                if line not in given[path]:
                     given[path].add(line)
                     yield path, line
 
 
-def _told_once(
-    path: str, lines: list[tuple[int, str]], drawn: dict[tuple[str, ...], str]
-) -> list[tuple[int, str]]:
-    """The definitions of a file; of one that defines just what another does, as what is built from it does,
-    that alone.
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """What is told of a file: some definitions by their signature, the others in rows of names."""
+
+    signatures: Sequence[_Line]
+    rows: Sequence[_Line] = ()
+
+    def first(self, rows: int) -> list[_Line]:
+        return [*self.signatures, *self.rows[:rows]]
+
+
+def _once(symbols: Sequence[Symbol]) -> dict[str, Symbol]:
+    """By name: of what is declared several times, as overloads are, the last one does the work."""
+    return {each.name: each for each in symbols}
+
+
+def _or_twin(
+    path: str, symbols: Sequence[Symbol], lines: _Lines, drawn: dict[tuple[str, ...], str]
+) -> _Lines:
+    """The lines of a file; of one that defines just what another does, as what is built from it does, that
+    alone.
     """
-    same = drawn.setdefault(tuple(line.partition(": ")[2] for _, line in lines), path)
-    return lines if same == path or len(lines) < _TWINS else [(0, f"  defines just what {same} does")]
+    same = drawn.setdefault(tuple(sorted(f"{each.name} {each.signature}" for each in symbols)), path)
+    twin = same != path and len(symbols) >= _TWINS
+    return _Lines([(0, f"  defines just what {same} does")]) if twin else lines
 
 
-def _lines(path: str, symbols: Sequence[Symbol], ranking: Ranking, focus: Focus) -> list[tuple[int, str]]:
-    """The definitions of a file with their place in it, the most worth first."""
-    named = {name.partition("::")[2] for name in focus.symbols if name.startswith(f"{path}::")}
+def _lines(
+    path: str, symbols: Sequence[Symbol], ranking: Ranking, told: AbstractSet[str], most: int
+) -> _Lines:
+    """The definitions of a file: at most so many signatures of those that the request shares a word with, the
+    most worth first, and the names of all others. `told`: `path::name` of what is signed anyway.
+    """
+    # What a test file keeps in variables tells nobody where to look.
+    every = [each for each in _once(symbols).values() if each.kind != "variable" or not is_test(path)]
+    worth = {each: symbol_worth(each, ranking.rarity) for each in every}
     best = sorted(
-        symbols,
+        (each for each in every if f"{path}::{each.name}" in told or _own_worth(each, ranking)),
         key=lambda each: (
-            each.name not in named,
-            -symbol_worth(each, ranking.rarity),
+            f"{path}::{each.name}" not in told,
+            -worth[each],
             each.kind == "variable",
             each.name.rpartition(".")[2].startswith("_"),
             each.name.count("."),
             each.start,
         ),
+    )[:most]
+    others = [each for each in every if each not in best]
+    return _Lines([_placed(each) for each in best], () if is_test(path) else _by_name(others, worth))
+
+
+def _own_worth(symbol: Symbol, ranking: Ranking) -> float:
+    """What its own name and parameters share with the request, without the name of its class."""
+    return symbol_worth(replace(symbol, name=last_part(symbol.name)), ranking.rarity)
+
+
+def _by_name(symbols: Sequence[Symbol], worth: Mapping[Symbol, float]) -> list[_Line]:
+    """Definitions by line and name, those of one class together: first of the classes that the request speaks
+    of, variables last.
+    """
+    owners: dict[tuple[bool, str], list[Symbol]] = {}
+    for each in sorted(symbols, key=lambda each: each.start):
+        owners.setdefault((each.kind == "variable", each.name.rpartition(".")[0]), []).append(each)
+    about: dict[str, float] = {}
+    for each, value in worth.items():
+        for owner in (each.name, each.name.rpartition(".")[0]):
+            about[owner] = max(value, about.get(owner, 0.0))
+    order = sorted(
+        owners,
+        key=lambda key: (key[0], key[1] != "" and not about.get(key[1]), -about.get(key[1], 0.0), key[1]),
     )
-    # Of what is declared several times, as overloads are, the last one does the work.
-    last = {each.name: each for each in symbols}
-    told = [each for each in best if last[each.name] is each]
-    # What a test file keeps in variables tells nobody where to look.
-    return [_placed(each) for each in told if each.kind != "variable" or not is_test(path)]
+    return [line for key in order for line in _rows(key[1], owners[key])]
 
 
-def _placed(symbol: Symbol) -> tuple[int, str]:
+def _rows(owner: str, symbols: Sequence[Symbol]) -> Iterator[_Line]:
+    """`  Parser: 12 feed, 30 close`, in lines of a bounded length."""
+    head = f"  {owner or 'also'}:"[:_NAME]
+    row, first = head, 0
+    for each in symbols:
+        part = f" {each.start} {each.name.rpartition('.')[2]}"[:_NAME]
+        if first and len(row) + len(part) >= _SHORT:
+            yield first, row
+            row, first = head, 0
+        row += part if not first else f",{part}"
+        first = first or each.start
+    if first:
+        yield first, row
+
+
+def _placed(symbol: Symbol) -> _Line:
     return symbol.start, f"  {_line(symbol)}"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from agentforge.catalog.policies import read_policy, section
+from agentforge.gates.delicate_use import uses_with_change
 from agentforge.languages.documents.outline import is_document
 from agentforge.languages.imports import imported_names
 from agentforge.languages.measures import same_code
@@ -25,11 +26,8 @@ def delicate_paths(git: Git, base_tree: str, tree: str, is_test: Callable[[str],
         before, after = (_text(git, side, path) for side in (base_tree, tree))
         if before and after and same_code(before, after, path):
             continue  # words for people
-        why = (
-            _by_name(path)
-            or _by_imports(path, (before, after))
-            or _by_calls(git.diff_patch(base_tree, tree, [path]))
-        )
+        patch = git.diff_patch(base_tree, tree, [path]).decode("utf-8", "replace")
+        why = _by_name(path) or _by_imports(path, (before, after), patch) or _by_calls(patch)
         if why:
             found[path] = why
     return found
@@ -45,16 +43,17 @@ def _by_name(path: str) -> str:
     return f"its path says {found}" if found else ""
 
 
-def _by_imports(path: str, texts: tuple[str, str]) -> str:
+def _by_imports(path: str, texts: tuple[str, str], patch: str) -> str:
+    """A delicate module counts where what changed has to do with it, on either side of the change."""
     for text in texts:
-        for name in imported_names(text, path):
-            if name in _policy().imports:
+        for name in sorted(imported_names(text, path) & _policy().imports):
+            if uses_with_change(name, path, texts, patch):
                 return f"it uses {name}"
     return ""
 
 
-def _by_calls(patch: bytes) -> str:
-    for line in patch.decode("utf-8", "replace").splitlines():
+def _by_calls(patch: str) -> str:
+    for line in patch.splitlines():
         differs = line[:1] in ("+", "-") and not line.startswith(("+++", "---"))
         if differs and (found := _policy().calls.search(line[1:])) is not None:
             return f"a changed line has {found[0].strip()}"
