@@ -194,3 +194,22 @@ def test_tests_without_names_that_use_nothing_by_its_name_still_show_how_they_ar
     shown = [place for place in found.places if place.path == "test/dots.js"]
     assert any(place.start == 1 for place in shown)
     assert any(place.start <= 62 <= place.end for place in shown)
+
+
+def test_a_method_that_many_classes_have_comes_with_the_tests_and_callers_that_speak_of_its_class() -> None:
+    notice = "".join(f"# Line {number} of a licence.\n" for number in range(30))
+    tree = {
+        "bags/sets.py": f"{notice}\nimport math\n\n\nclass Bag:\n    def update(self, more):\n        return more\n",
+        "bags/caches.py": "class Cache:\n    def update(self, more):\n        return {}.update(more)\n",
+        "bags/shop.py": "from bags.sets import Bag\n\n\ndef fill(bag: Bag):\n    bag.update([1])\n",
+        "tests/test_caches.py": "def test_cache():\n    Cache().update(1)\n    Cache().update(2)\n",
+        "tests/test_sets.py": "from bags.sets import Bag\n\n\ndef test_other():\n    {}.update()\n\n\ndef test_bag():\n    Bag().update([1])\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    request = "Bag.update adds the lists themselves"
+    found = seeds(index, focus_of(request, tree_facts(request, index)), tree.get)
+    assert OpenedRange("tests/test_sets.py", 8, 9, "test_bag") in found.places
+    assert not any(place.path == "tests/test_caches.py" for place in found.places)
+    assert "4: def fill(bag: Bag)" in found.relations
+    assert "caches" not in found.relations
+    assert OpenedRange("bags/sets.py", 32, 34) in found.places  # the head, without the licence above it

@@ -396,18 +396,27 @@ def _reach(world: World, state: RunView) -> Reach | None:
     return world.reach(state, paths)
 
 
+_NUMBERS = {
+    "complexity": "highest complexity",
+    "duplicates": "lines that stand elsewhere too",
+    "coverage": "coverage in per cent",
+}
+
+
 def _measured(world: World, state: RunView) -> list[str]:
     records: dict[str, Any] = dict(world.records(state))
     lines = []
     if (red := records.get("red")) is not None:
         lines.append("Before the change, measured by the engine:")
         lines += [
-            f"- {identity}: {entry['outcome']} ({entry['reason']})"
+            f"- {identity}: {entry['outcome']}" + (f" ({entry['reason']})" if entry["reason"] else "")
             for identity, entry in red["tests"].items()
         ]
     if (green := records.get("green")) is not None:
         if "proved_as" in green:
-            lines.append(f"Proved as: {green['proved_as']}. The request asks for: {green['asked']['why']}.")
+            asked = green["asked"]  # which words ask for new behaviour is no news: the request is above
+            why = "" if asked["kind"] == "new_behaviour" else f" The request asks for: {asked['why']}."
+            lines.append(f"Proved as: {green['proved_as']}.{why}")
         ran = (
             "the project has no tests"
             if green.get("no_suite")
@@ -416,11 +425,9 @@ def _measured(world: World, state: RunView) -> list[str]:
         lines.append(f"After it: {ran}; not configured: {', '.join(green['not_configured']) or 'nothing'}.")
     if (quality := records.get("quality")) is not None:
         numbers = [
-            f"{name} {quality[name]}"
-            for name in ("complexity", "duplicates", "coverage")
-            if quality.get(name) is not None
+            f"{said} {quality[name]}" for name, said in _NUMBERS.items() if quality.get(name) is not None
         ]
-        lines.append(f"Measured on what it touches: {'; '.join(numbers) or 'nothing is configured'}.")
+        lines.append(f"Measured on the files it touches: {'; '.join(numbers) or 'nothing is configured'}.")
     return lines
 
 

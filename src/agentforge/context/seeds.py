@@ -17,7 +17,7 @@ from agentforge.context.named import TreeFacts, is_outcome
 from agentforge.context.ranking import Focus, Ranking, rank, symbol_worth
 from agentforge.context.request_words import request_stems
 from agentforge.languages.facts import has_facts
-from agentforge.languages.lexed import stems, without_documentation
+from agentforge.languages.lexed import after_notice, stems, without_documentation
 from agentforge.languages.names import BUILTINS, references
 from agentforge.languages.tests import shares_fixtures
 from agentforge.languages.values import Symbol
@@ -100,7 +100,7 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
         *(around(path, text(path), focus.request) for path in focus.paths if not has_facts(path)),
     ]
     edited = list(dict.fromkeys(path for path, _ in sure or chosen if not is_test(path)))
-    groups += [[head] for path in edited[:_HEADS] if (head := _head(path, index, IMPORTS)).end > 2]
+    groups += [[head] for path in edited[:_HEADS] if (head := _head(path, index, text, IMPORTS)).end > 2]
     groups += [_tests(index, ranking, sure[:_TESTED] or chosen[:1], text)]
     groups += [
         shown.of(path, symbol, _GUESSED_LINES, _FEWER)
@@ -282,12 +282,13 @@ def _helpers(shown: _Opening, places: Sequence[OpenedRange]) -> Iterator[OpenedR
             yield from shown.of(path, symbol, _HELPER_LINES, _FEWER)
 
 
-def _head(path: str, index: CodeIndex, most: int = HEAD) -> OpenedRange:
-    """The imports of a file and what else stands before its first definition."""
+def _head(path: str, index: CodeIndex, text: Text, most: int = HEAD) -> OpenedRange:
+    """The imports of a file and what else stands before its first definition, but for a notice at its top."""
+    start = after_notice(text(path) or "")
     first = min(
-        (each.start for each in index.files[path].symbols if each.kind != "variable"), default=most + 1
+        (each.start for each in index.files[path].symbols if each.kind != "variable"), default=start + most
     )
-    return OpenedRange(path, 1, max(1, min(most, first - 1)))
+    return OpenedRange(path, start, max(start, min(start + most - 1, first - 1)))
 
 
 def _tests(
@@ -295,33 +296,54 @@ def _tests(
 ) -> list[OpenedRange]:
     """The tests nearest to what will change: of the test files that use it most, the tests that do."""
     names = [last_part(symbol.name) for _, symbol in chosen]
+    owners = frozenset(owner for _, symbol in chosen if (owner := _owner(symbol)))
     found: list[OpenedRange] = []
-    for path in _test_files(index, ranking, names, [path for path, _ in chosen]):
+    for path in _test_files(index, ranking, names, owners, [path for path, _ in chosen]):
         source = text(path)
-        used = [line for name, line in references(source or "", path) if name in names]
+        every = [each for each in references(source or "", path) if each[0] in names or each[0] in owners]
+        used = [line for name, line in every if name in names]
         symbols = [each for each in index.files[path].symbols if each.kind in ("function", "method")]
         hits = [
-            (
-                sum(each.start <= line <= each.end for line in used),
-                symbol_worth(each, ranking.rarity),
+            _Hit(
                 each,
+                sum(each.start <= line <= each.end for line in used),
+                len({name for name, line in every if each.start <= line <= each.end}),
+                symbol_worth(each, ranking.rarity),
             )
             for each in symbols
             if not last_part(each.name).startswith("_")
         ]
-        using = [hit for hit in hits if hit[0]] or [hit for hit in hits if hit[1]] or hits
-        hits = sorted(
-            using, key=lambda hit: ("test" not in hit[2].name.lower(), -hit[1], -hit[0], hit[2].start)
-        )
-        for *_, best in hits[:1]:
+        using = [hit for hit in hits if hit.uses] or [hit for hit in hits if hit.worth] or hits
+        for best in [hit.test for hit in sorted(using, key=_Hit.order)[:1]]:
             found.append(cut(path, best, _BODY))
             found += _fixtures(index, path, best, source or "")
-        if hits:
-            found.append(_head(path, index))
+        if using:
+            found.append(_head(path, index, text))
         elif source:
             near = densest(source.splitlines(), ranking.rarity, _UNNAMED) + 1 + _UNNAMED // 2
             found += _unnamed(path, source, used or [near], ranking)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """A test, and how near it is to what will change."""
+
+    test: Symbol
+    uses: int
+    """How often it uses a name of it."""
+    of_them: int
+    """How many of its names, and of the classes that they belong to, it uses."""
+    worth: float
+
+    def order(self) -> tuple[bool, int, float, int, int]:
+        """The nearest first."""
+        return "test" not in self.test.name.lower(), -self.of_them, -self.worth, -self.uses, self.test.start
+
+
+def _owner(symbol: Symbol) -> str:
+    """The class that a method belongs to."""
+    return last_part(symbol.name.rpartition(".")[0])
 
 
 def _unnamed(path: str, source: str, used: Sequence[int], ranking: Ranking) -> list[OpenedRange]:
@@ -362,12 +384,15 @@ def _fixtures(index: CodeIndex, path: str, test: Symbol, source: str) -> list[Op
     return list(found.values())[:_FIXTURES]
 
 
-def _test_files(index: CodeIndex, ranking: Ranking, names: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """The test files to look into: those that use one of these names, else the one called after the file, or
-    that the request's words point at: tests may speak a language of the project's own.
+def _test_files(
+    index: CodeIndex, ranking: Ranking, names: Sequence[str], owners: AbstractSet[str], paths: Sequence[str]
+) -> list[str]:
+    """The test files to look into: those that use one of these names, of methods together with their class
+    where some do; else the one called after the file, or that the request's words point at: tests may speak a
+    language of the project's own.
     """
     if using := tests_of(index, names, ranking.files):
-        return using[:_TESTS]
+        return ([each for each in using if owners & index.files[each].names] or using)[:_TESTS]
     stem_of = frozenset(stems(paths[0].rpartition("/")[2].partition(".")[0])) if paths else frozenset()
     tests = [path for path in ranking.best() if is_test(path) and index.files[path].symbols]
     called = [path for path in tests if stem_of and stem_of <= path_terms(path)]
@@ -406,8 +431,12 @@ def _callers(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[Pl
     name = last_part(symbol.name)
     if name.startswith("__") and name.endswith("__"):  # nobody calls it by this name, and every class has it
         return []
+    users = [each for each in index.users(name) if not is_test(each)]
+    if (owner := _owner(symbol)) and len(index.symbols_named(name)) > 1:
+        # `x.update()` is that of this class only where somebody speaks of the class.
+        users = [each for each in users if each == path or owner in index.files[each].names]
     found = []
-    for user in [each for each in index.users(name) if not is_test(each)][:_USERS]:
+    for user in users[:_USERS]:
         lines = [line for used, line in references(text(user) or "", user) if used == name]
         for each in index.files[user].symbols:
             inside = any(each.start < line <= each.end for line in lines)

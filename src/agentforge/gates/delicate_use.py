@@ -1,7 +1,7 @@
 """Whether what changed in a file has to do with a module that the file imports. Pure.
 
-It has where a changed definition uses a name that the import gives, calls a definition that does, or is used by
-one. What cannot be told apart counts as if it had.
+It has where a changed definition uses a name that the import gives, calls a definition that does, or is used
+by one. What cannot be told apart counts as if it had.
 """
 
 import re
@@ -63,8 +63,8 @@ def _uses(module: str, path: str, text: str, changed: set[int]) -> bool:
 
 
 def _given(module: str, lines: list[str], functions: Iterable[Symbol]) -> frozenset[str] | None:
-    """The names that the imports of a module give a file, and those that stand beside them outside of functions;
-    None where it may be any. What a function imports for itself is in that function, which then names the module.
+    """The names that the imports of a module give a file, and those beside them outside of functions; None
+    where it may be any. What a function imports for itself is in that function, which then names the module.
     """
     inside = {number for each in functions for number in range(each.start, each.end + 1)}
     outside = [statement for number, statement in _statements(lines) if number not in inside]

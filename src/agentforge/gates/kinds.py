@@ -106,8 +106,10 @@ def allowed_kind(request: str, escalations: Sequence[Escalation] = (), goal: str
 
 
 def owed_line(allowed: Allowed) -> str:
-    """The line that a role reads before it begins."""
-    return f"The request asks for {IN_WORDS[allowed.kind]} ({allowed.why}); so owed is {OWED[allowed.kind]}."
+    """The line that a role reads before it begins. Which words ask for new behaviour is no news: all of them."""
+    quoted = allowed.why == f"“{allowed.asked.words}”" and allowed.kind == "new_behaviour"
+    why = "" if quoted else f" ({allowed.why})"
+    return f"The request asks for {IN_WORDS[allowed.kind]}{why}; so owed is {OWED[allowed.kind]}."
 
 
 def kind_question(kind: ProofKind, asked: ProofKind, *more: str) -> Question:

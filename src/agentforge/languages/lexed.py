@@ -70,6 +70,20 @@ def without_documentation(text: str) -> str:
     return _DOCUMENTED.sub(lambda found: "\n" * found[0].count("\n") if found["long"] else found[0], text)
 
 
+_COMMENT = re.compile(r"\s*(?:#(?!!)|//|/\*|\*|--|;)")
+_NOTICE = 5
+"""Fewer lines of comment at the top of a file may say what it is for."""
+
+
+def after_notice(text: str) -> int:
+    """The first line of a file behind the notice that it begins with, as of its licence; else the first."""
+    lines = text.splitlines()
+    end = next((at for at, line in enumerate(lines) if not _COMMENT.match(line)), len(lines))
+    if end < _NOTICE:
+        return 1
+    return next((at + 1 for at in range(end, len(lines)) if lines[at].strip()), 1)
+
+
 def names_in(text: str, path: str) -> frozenset[str]:
     """Every identifier that the code of a file uses; of a family that we do not know, every word."""
     pattern = _HASHED if path.endswith(_HASHES) else _SLASHED if path.endswith(_SLASHES) else _ANY
