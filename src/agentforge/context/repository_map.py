@@ -22,6 +22,8 @@ _ROUNDS: tuple[tuple[int, int, int], ...] = ((3, 5, 6), (8, 3, 2), (24, 2, 1), (
 them, and with at least how many rows of names.
 """
 _ALL = 100
+_NAMED = 6
+"""Definitions that the request names, which come first of all."""
 _NAME = 40
 _FOLDERS = 6
 _TWINS = 4
@@ -62,7 +64,8 @@ def _additions(
 ) -> Iterator[tuple[str, _Line | None]]:
     """File by file and line by line, what the next bit of room is for. None: the file itself."""
     given: dict[str, set[_Line]] = {}
-    for path, name in ((path, name) for path, _, name in (each.partition("::") for each in pointed)):
+    told = tuple(dict.fromkeys((*focus.symbols[:_NAMED], *pointed)))
+    for path, _, name in (each.partition("::") for each in told):
         symbol = _once(index.files[path].symbols).get(name)
         if path not in given:
             given[path] = set()
@@ -70,7 +73,6 @@ def _additions(
         if symbol is not None and (line := _placed(symbol)) not in given[path]:
             given[path].add(line)
             yield path, line
-    told = frozenset((*pointed, *focus.symbols))
     ordered: dict[str, _Lines] = {}
     drawn: dict[tuple[str, ...], str] = {}
     for files, signatures, rows in (*_ROUNDS, (len(order), 0, 0), (24, 0, _ALL)):
@@ -79,7 +81,7 @@ def _additions(
                 given[path] = set()
                 yield path, None
             if path not in ordered and signatures:
-                lines = _lines(path, index.files[path].symbols, ranking, told, signatures)
+                lines = _lines(path, index.files[path].symbols, ranking, frozenset(told), signatures)
                 ordered[path] = _or_twin(path, index.files[path].symbols, lines, drawn)
             for line in ordered[path].first(rows) if rows else ():
                 if line not in given[path]:

@@ -106,7 +106,7 @@ def allowed_kind(request: str, escalations: Sequence[Escalation] = (), goal: str
 
 
 def owed_line(allowed: Allowed) -> str:
-    """The line that a role reads before it begins. Which words ask for new behaviour is no news: all of them."""
+    """The line that a role reads before it begins; which words ask for new behaviour is no news."""
     quoted = allowed.why == f"“{allowed.asked.words}”" and allowed.kind == "new_behaviour"
     why = "" if quoted else f" ({allowed.why})"
     return f"The request asks for {IN_WORDS[allowed.kind]}{why}; so owed is {OWED[allowed.kind]}."
