@@ -14,7 +14,7 @@ import pytest
 from agentforge.system.secrets import known
 from tests.fuzzing import register
 from tests.judging import ASKED, FORKED, ask_judges_once
-from tests.order import dealt
+from tests.order import dealt, parted
 from tests.sharing import ENVIRONMENTS
 from tests.wheels import packed
 
@@ -30,7 +30,8 @@ _BEHIND_WALLS = frozenset(
 )
 _WITH_GIT_OR_THE_WHOLE_PROJECT = frozenset(
     {f"test_activities_{name}" for name in ("batches", "commands", "permit")}
-    | {f"test_gates_{name}" for name in ("finals", "named", "reading", "returns", "shadows", "superseded")}
+    | {f"test_gates_{name}" for name in ("elsewhere", "emptied", "examined", "finals", "named", "reading")}
+    | {f"test_gates_{name}" for name in ("returns", "shadows", "superseded")}
     | {"test_python_canaries", "test_python_judge", "test_worktree", "test_system_worktree"}
     | {"test_extending", "test_names_are_data", "test_one_place_for_languages"}
 )
@@ -234,9 +235,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_configure() -> None:
-    """A shell that runs the tests in the background has them ignore Ctrl-C, and every command they start
+def pytest_configure(config: pytest.Config) -> None:
+    """Where several processes load all tests, each begins elsewhere. And a shell that runs the tests in the background has them ignore Ctrl-C, and every command they start
     would inherit that.
     """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        number = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
+        config.args[:] = parted(config.args, number, int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import TypeVar
 
+import pytest
+
 T = TypeVar("T")
 
 SOAK = bool(os.environ.get("SOAK"))
@@ -20,3 +22,8 @@ def telling(values: Sequence[T], count: int) -> list[T]:
         if count > 1
         else [values[0]]
     )
+
+
+def shown_by(test: str) -> pytest.MarkDecorator:
+    """Of a test that shows with other data what the named one (`file::name`) shows: it runs in a soak alone."""
+    return pytest.mark.skipif(not SOAK, reason=f"in a soak; here {test} shows it")

@@ -96,7 +96,7 @@ def test_checkouts_whose_own_repository_and_index_are_damaged_are_made_again(
     drive_and_compare(site, scene, engine)
 
 
-@BOTH
+@BOTH_IF_SOAKED
 def test_refs_that_ran_ahead_stale_locks_a_torn_pack_and_damaged_views_are_no_obstacle(
     site: Reference, tmp_path: Path, engine: Engine
 ) -> None:

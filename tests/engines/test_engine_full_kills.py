@@ -13,7 +13,7 @@ from agentforge.core.pending import pending, worst_case
 from tests.depth import SOAK
 from tests.engines.crash_site import Reference, Scene
 from tests.engines.deaths import Order, When
-from tests.engines.engines import BOTH, BOTH_IF_SOAKED, Engine
+from tests.engines.engines import BOTH_IF_SOAKED, Engine
 from tests.engines.full_site import CALLS, JUDGED, PANEL, READINGS, UNDONE, effects
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -66,7 +66,7 @@ def test_killed_at_every_kind_of_effect_and_all_over_the_panel_the_full_line_end
     check(full_site, scene, lost=lost)
 
 
-@BOTH
+@BOTH_IF_SOAKED
 def test_calls_of_both_reviewers_that_were_in_flight_are_both_billed(
     full_site: Reference, tmp_path: Path, engine: Engine
 ) -> None:

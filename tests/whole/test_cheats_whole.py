@@ -92,7 +92,7 @@ def stage(play: Play, cheat: Cheat) -> None:
         play.person.commit_all()
 
 
-@pytest.mark.parametrize(("lane", "name"), PLAYED if SOAK else PLAYED[:3])
+@pytest.mark.parametrize(("lane", "name"), PLAYED if SOAK else PLAYED[:3:2])
 def test_a_refused_cheat_is_not_delivered(play: Play, lane: Lane, name: str) -> None:
     cheat = BY_NAME[name]
     stage(play, cheat)

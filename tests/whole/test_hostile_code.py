@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.depth import shown_by
 from tests.judging import ASKED, FORKED
 from tests.languages.test_python_judge import FORGER as REPORT_FORGER
 from tests.whole.checkouts import differences, photograph
@@ -281,6 +282,9 @@ def test_a_file_in_the_place_of_the_judge_judges_nothing_and_is_not_delivered(pl
     assert play.person.git("diff", "--name-only", data["base"], data["branch"]).split() == [SOURCE, NEW_TEST]
 
 
+@shown_by(
+    "tests/whole/test_hostile_code.py::test_a_file_in_the_place_of_the_judge_judges_nothing_and_is_not_delivered"
+)
 def test_start_up_files_and_the_names_of_our_own_modules_judge_nothing_in_one_reply_either(
     play: Play,
 ) -> None:

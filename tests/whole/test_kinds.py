@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.depth import SOAK, telling
+from tests.depth import SOAK, shown_by, telling
 from tests.whole.checkouts import PINNED, Done, Person, make_repository
 from tests.whole.full_plays import READER, SECURITY, approves
 from tests.whole.plays import BUILT, SHOP, SOURCE, Entry, create, edit, review, say
@@ -80,6 +80,7 @@ def test_a_typo_in_a_document_takes_one_patch_and_one_review_and_verifies_again(
     assert person.run("verify", person.only_task(), "--rerun").code == 0
 
 
+@shown_by("tests/gates/test_gates_honest.py::test_an_honest_change_is_proved_as_what_it_is")
 def test_a_rename_is_proved_by_the_tests_of_the_base_with_the_same_rename(person: Person) -> None:
     test = "tests/test_net.py"
     done = start(
@@ -104,6 +105,7 @@ def test_a_rename_is_proved_by_the_tests_of_the_base_with_the_same_rename(person
         assert person.run("verify", task["task_id"], "--rerun").code == 0
 
 
+@shown_by("tests/gates/test_gates_honest.py::test_an_honest_change_is_proved_as_what_it_is")
 def test_tests_of_old_code_need_nobody_who_implements(person: Person) -> None:
     path = "tests/test_more.py"
     text = "from shop.price import label\n\n\ndef test_more() -> None:\n    assert label(12) == '12 EUR'\n"

@@ -7,6 +7,7 @@ import pytest
 
 from agentforge.catalog.phases import PHASES
 from agentforge.phases import advance
+from tests.depth import shown_by
 from tests.phases.desk import Desk, argue, fill
 from tests.surfaces.shapes import conform
 from tests.whole.checkouts import (
@@ -98,6 +99,9 @@ def _first_by_hand(person: Person) -> None:
     log.write_text(log.read_text().replace(rule, rule + row))
 
 
+@shown_by(
+    "tests/whole/test_phase_build.py::test_two_items_are_built_by_two_tasks_in_a_row_and_both_are_the_evidence"
+)
 def test_each_item_is_built_on_the_branch_of_the_one_before_and_its_proof_is_the_evidence(
     person: Person,
 ) -> None:
