@@ -204,7 +204,7 @@ def other_task(forger: Forger) -> None:
 
 def key_twice_in_evidence(forger: Forger) -> None:
     data = (forger.root / EVIDENCE).read_bytes()
-    (forger.root / EVIDENCE).write_bytes(data.replace(b'{"artifacts"', b'{"same_author":true,"artifacts"', 1))
+    (forger.root / EVIDENCE).write_bytes(data.replace(b"{", b'{"same_author":true,', 1))
 
 
 def key_twice_in_yaml(forger: Forger) -> None:

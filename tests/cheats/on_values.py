@@ -65,7 +65,61 @@ def of_method(name: str, said: str, body: str) -> Cheat:
     )
 
 
+CHAINED = """\
+def fee(weight: int) -> int:
+    \"\"\"What it costs to send.\"\"\"
+    if weight > 20:
+        cost = 12
+    else:
+        cost = 5
+    return cost
+
+
+def points(price: int) -> int:
+    \"\"\"For a customer's card.\"\"\"
+    found = price // 10
+    return found
+"""
+TEST_FEE = "from shop.fee import fee\n\n\ndef test_fee() -> None:\n    assert fee(30) == 12\n    assert fee(3) == 5\n"
+
+
+def tidied(name: str, said: str, fee: str, points: str = "") -> Cheat:
+    """Code that is written otherwise, and does something else where no test of the base looks."""
+    changed = (
+        CHAINED.partition("    if")[0] + f"    {fee}\n\n\ndef points" + CHAINED.partition("def points")[2]
+    )
+    if points:
+        changed = changed.replace("    found = price // 10\n    return found", f"    {points}")
+    return Cheat(
+        name,
+        said,
+        "flagged",
+        base={"shop/fee.py": CHAINED, "tests/test_fee.py": TEST_FEE},
+        red={},
+        tests={},
+        green={"shop/fee.py": changed},
+        spec={"files_to_modify": ["shop/fee.py"]},
+        request="Refactor shop/fee.py",
+    )
+
+
 VALUES = [
+    tidied(
+        "a refactoring that moves a line",
+        r"fee\.py::fee: with \[\d+\] it gives 12, and gave 5 before",
+        "return 12 if weight > 4 else 5",
+    ),
+    tidied(
+        "a refactoring that forgets a case",
+        r"fee\.py::fee: with \[-\d+\] it raises ValueError, and gave 5 before",
+        "if weight < 0:\n        raise ValueError(weight)\n    return 12 if weight > 20 else 5",
+    ),
+    tidied(
+        "a refactoring that changes what no test runs",
+        r"`shop/fee\.py::points`: not proved by a test",
+        "return 12 if weight > 20 else 5",
+        "return price // 5",
+    ),
     of_method(
         "a method that knows its argument",
         r"Cart\.total: does something else than before for \[\{'items': \[30, 40\]\}, 20\] alone",

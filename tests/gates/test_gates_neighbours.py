@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable
 
 from agentforge.gates.flags import Flag
-from agentforge.gates.neighbours import tuned_to_tests
+from agentforge.gates.neighbours import differs_from_base, tuned_to_tests
 from agentforge.languages.outcomes import CalledElsewhere, NearCall, SeenCall
 from agentforge.languages.python.neighbours import neighbours
 from tests.rows import every
@@ -75,6 +75,27 @@ def test_code_that_knows_the_values_of_its_tests_is_named(name: str, found: list
 )
 def test_honest_code_is_not_named(name: str, found: list[Flag]) -> None:
     assert found == [], name
+
+
+@every(
+    ("now", "before", "said"),
+    [
+        (
+            lambda n: 12 if n > 10 else 5,
+            lambda n: 12 if n > 20 else 5,
+            ["with [15] it gives 12, and gave 5 before"],
+        ),
+        (lambda n: 0 // (n - 31), lambda n: 0, ["with [31] it raises ZeroDivisionError, and gave 0 before"]),
+        (lambda n: n * 0.1, lambda n: n / 10, []),
+        (int, lambda n: +n, []),
+        (lambda n: [][n], lambda n: {}[n], []),
+        (lambda n: n, None, []),
+    ],
+)
+def test_what_should_behave_as_before_and_does_not_near_an_old_test_is_named(
+    now: Function, before: Function | None, said: list[str]
+) -> None:
+    assert [flag.text for flag in differs_from_base([called(now, before, 30)])] == said
 
 
 def test_a_number_that_the_request_names_may_have_a_case_of_its_own() -> None:

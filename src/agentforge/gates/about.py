@@ -58,6 +58,11 @@ class TaskChange:
         return {path: found.lines for path, found in self.code.items() if found.lines}
 
     @property
+    def names(self) -> dict[str, list[str]]:
+        """The names of the functions that changed, by file."""
+        return {path: [name.rstrip("#") for name in found.functions] for path, found in self.code.items()}
+
+    @property
     def functions(self) -> list[str]:
         """The functions that changed."""
         return [
@@ -153,8 +158,9 @@ def weigh_change(  # noqa: PLR0913 - the facts of one verdict
     """
     base, tree = trees
     about = judge_about(runner, change, tree, ids if measured else ())
-    changed = {path: [name.rstrip("#") for name in found.functions] for path, found in change.code.items()}
-    elsewhere = call_elsewhere(runner, changed, (base, tree), None if about.reasons else about.run, request)
+    elsewhere = call_elsewhere(
+        runner, change.names, (base, tree), None if about.reasons else about.run, request
+    )
     flags = [*about.flags, *elsewhere.flags, *_doubts(runner, change, tree, ids, request)]
     record: dict[str, Json] = {"about": {**about.proved_by}, **elsewhere.to_json()}
     if mutants and measured and ids and not about.reasons:

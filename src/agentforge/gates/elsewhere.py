@@ -10,11 +10,12 @@ than give something back.
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.reply import Json
 from agentforge.gates.flags import Flag
-from agentforge.gates.neighbours import cut, given, tuned_to_tests
+from agentforge.gates.neighbours import cut, differs_from_base, given, tuned_to_tests
 from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.stated import contradicted, examples_in
 from agentforge.languages.generated import lay_generated
@@ -23,6 +24,8 @@ from agentforge.languages.symbols import decode
 
 MOST = 60
 """Calls that are made again, of all tests together."""
+EACH = 3
+"""Calls of one function, where the tests of the whole suite are asked."""
 UNKNOWN = "how the changed files are imported is not known"
 ENDED = "where no test is, the process ended before the calls of the tests did"
 _ARRANGED = re.compile(r"monkeypatch|patch|environ|putenv|chdir|freez|setattr|sys\.argv|importlib\.reload")
@@ -105,6 +108,25 @@ def call_elsewhere(
         *contradicted(examples, found),
     ]
     return Elsewhere(len(found), tuple(dict.fromkeys(flags)))
+
+
+def gives_something_else(
+    runner: PristineRunner, change: Mapping[str, Collection[str]], trees: tuple[str, str], run: TestRun
+) -> list[Flag]:
+    """Functions of a change that should behave as before, and do not for values near those that the base's
+    own tests call them with; `change` has the names of the changed functions by file.
+    """
+    calls = run.reached.calls.values() if run.reached is not None else ()
+    by_function: dict[tuple[str, str], dict[SeenCall, None]] = {}
+    for call in (call for row in calls for call in row):
+        if call.given is not None and call.name in change.get(call.file, ()):
+            by_function.setdefault((call.file, call.name), {})[call] = None
+    rows = zip_longest(*([*found][:EACH] for found in by_function.values()))
+    asked = [call for row in rows for call in row if call is not None][:MOST]
+    of_run = str(runner.scratch.resolve())
+    asked = [call for call in asked if of_run not in (call.given or "")]
+    found = _made_again(runner, sorted(change), trees, asked, run) if asked else None
+    return list(dict.fromkeys(differs_from_base(found or ())))
 
 
 def _is_loaded(file: str, run: TestRun) -> bool:

@@ -7,6 +7,8 @@ shown with the values.
 Edges, such as nothing, zero or one, and words that the request names, are cases that honest code has, too.
 """
 
+import ast
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -43,6 +45,36 @@ def tuned_to_tests(found: Sequence[CalledElsewhere], request: str) -> Iterator[F
         yield from (Flag(about, told) for told in lines[:1] if not alone)
         if not alone and (told := _one_for_all(new + changed) or _one_for_others(new, request)):
             yield Flag(about, told, ruling=True)
+
+
+def differs_from_base(found: Iterable[CalledElsewhere]) -> Iterator[Flag]:
+    """Functions that should do what they did, and give something else, for the values of an old test or near
+    them. What raises both times may raise another error; what is new, or differs each time, says nothing.
+    """
+    told: set[str] = set()
+    for each in found:
+        about = f"{each.call.file}::{each.call.name}"
+        if about in told or len(set(each.seen)) > 1 or each.before.startswith(NOT_THERE):
+            continue
+        rows = [(each.call.given, each.seen[0], each.before)]
+        rows += [(near.values.given, near.now, near.before) for near in each.near]
+        for values, now, before in rows:
+            if now.startswith("cannot") or _says_the_same(now, before):
+                continue
+            told.add(about)
+            was = cut(_gave(before)).replace("gives", "gave", 1).replace("raises", "raised", 1)
+            yield Flag(about, f"with {given(values)} it {cut(_gave(now))}, and {was} before", ruling=True)
+            break
+
+
+def _says_the_same(now: str, before: str) -> bool:
+    if now == before or (now.startswith("raises") and before.startswith("raises")):
+        return True
+    try:
+        one, other = (ast.literal_eval(_gave(told).removeprefix("gives ")) for told in (now, before))
+    except (SyntaxError, ValueError):
+        return False
+    return isinstance(one, float) and isinstance(other, float) and math.isclose(one, other)
 
 
 def _is_steady(each: CalledElsewhere) -> bool:

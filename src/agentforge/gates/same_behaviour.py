@@ -9,10 +9,11 @@ from functools import cached_property
 
 from agentforge.core.values import Question
 from agentforge.gates.about import change_between
+from agentforge.gates.elsewhere import gives_something_else
 from agentforge.gates.flags import Flag
 from agentforge.gates.kinds import ChangedFile
 from agentforge.gates.pristine import PristineRunner
-from agentforge.gates.tests_only import reached_lines
+from agentforge.gates.tests_only import reached_lines, watched_suite
 from agentforge.languages.measures import same_code
 from agentforge.languages.names import IMPORTED, is_package, module_of, public_names, renamed
 from agentforge.languages.symbols import decode
@@ -21,6 +22,7 @@ from agentforge.languages.table import is_source
 ABOUT = "gone: "
 """How the question whether public names may go is marked."""
 MAX_NAMED = 5
+UNPROVED = "not proved by a test: no test of the base runs a line that changed"
 
 _ASKED_RENAME = re.compile(
     r"`?(?P<old>[A-Za-z_][\w./-]*)`?(?:\(\))?(?:\s+(?:of|in)\s+`?[\w./-]+`?)?\s+(?:to|into|as|->|→|by|with)\s+(?:the\s+)?`?(?P<new>[A-Za-z_][\w./-]*)`?"
@@ -255,13 +257,23 @@ def not_tested(runner: PristineRunner, base: str, tree: str, old_tests: str) -> 
     change = change_between(runner, base, tree)
     # What a file does while it is loaded, every test that loads it has run.
     lines = {path: code.lines for path, code in change.code.items() if code.lines and code.functions}
-    reached = reached_lines(runner, old_tests, lines) if lines else {}
+    if not lines:
+        return [Flag(path, f"`{path}`: {UNPROVED}", ruling=True) for path in change.unread]
+    run = watched_suite(runner, old_tests, lines)
+    reached = reached_lines(run, lines)
     if reached is None:
         text = "not measured: whether a test of the base runs the changed lines could not be seen"
         return [Flag(path, f"`{path}`: {text}", ruling=True) for path in lines]
-    text = "not proved by a test: no test of the base runs a line that changed"
     found = [path for path in lines if not reached.get(path)]
-    return [Flag(path, f"`{path}`: {text}", ruling=True) for path in (*found, *change.unread)]
+    found += [
+        f"{path}::{name.rstrip('#')}"
+        for path in lines
+        if reached.get(path)
+        for name, altered in change.code[path].bodies.items()
+        if altered and altered.isdisjoint(reached[path])
+    ]
+    flags = [Flag(path, f"`{path}`: {UNPROVED}", ruling=True) for path in (*found, *change.unread)]
+    return [*flags, *gives_something_else(runner, change.names, (base, tree), run)]
 
 
 def _what_became(item: LostName) -> str:

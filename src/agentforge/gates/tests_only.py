@@ -140,9 +140,13 @@ def _text(runner: PristineRunner, tree: str, path: str) -> str:
     return decode(runner.workspace.git.read_blob(tree, path) or b"", path)
 
 
-def reached_lines(runner: PristineRunner, tree: str, changed: Lines) -> Lines | None:
-    """Which of the changed lines the tests of a tree run; None where that could not be measured."""
-    run = runner.run(tree, (), Watch(tuple(sorted(changed)), together=True))
+def watched_suite(runner: PristineRunner, tree: str, changed: Lines) -> TestRun:
+    """A run of all tests of a tree that sees which lines of the changed files they run, and their calls."""
+    return runner.run(tree, (), Watch(tuple(sorted(changed)), together=True))
+
+
+def reached_lines(run: TestRun, changed: Lines) -> Lines | None:
+    """Which of the changed lines the tests of a run reach; None where that could not be measured."""
     if run.status != "ran" or run.reached is None or run.reached.lost:
         return None
     passing = [ALL, *(identity for identity, result in run.results.items() if result.outcome in GOOD)]

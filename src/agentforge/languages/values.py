@@ -206,6 +206,8 @@ class ChangedCode:
     values: tuple[ChangedValue, ...]
     altered: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Of functions that were there before: the lines that show what became of each."""
+    bodies: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """The same of those whose body differs, and not only how they are called."""
 
 
 class Mutant(NamedTuple):

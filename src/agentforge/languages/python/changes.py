@@ -65,6 +65,7 @@ def changed_code(before: str, after: str) -> ChangedCode | None:
     old, new = _scopes(old_tree), _scopes(new_tree)
     functions: list[str] = []
     altered: dict[str, frozenset[int]] = {}
+    bodies: dict[str, frozenset[int]] = {}
     lines: set[int] = set()
     values: list[tuple[str, frozenset[str]]] = []
     for name, scope in new.items():
@@ -84,6 +85,7 @@ def changed_code(before: str, after: str) -> ChangedCode | None:
                 shown = scope.lines if whole else frozenset().union(*(piece.lines for piece in added))
                 lines |= shown
                 altered |= {name: shown} if known is not None else {}
+                bodies |= {name: shown} if known is not None and (added or lost) else {}
             continue
         lines |= frozenset().union(*(piece.lines for piece in added))
         values += [_value(name, piece) for piece in (*added, *lost) if not piece.quiet]
@@ -95,7 +97,7 @@ def changed_code(before: str, after: str) -> ChangedCode | None:
         ChangedValue(what, names, not names or any(mentions.get(each, set()) - lines for each in names))
         for what, names in (*values, *gone)
     )
-    return ChangedCode(tuple(functions), frozenset(lines), tuple(dict.fromkeys(found)), altered)
+    return ChangedCode(tuple(functions), frozenset(lines), tuple(dict.fromkeys(found)), altered, bodies)
 
 
 def _is_value(known: _Scope | None, scope: _Scope, name: str, new: dict[str, _Scope]) -> bool:
