@@ -28,10 +28,11 @@ GREEDY = {
             time.sleep(60)
             os._exit(0)
 """,
+    # Not in `tmp_path`: that is in the folder on the disk that a run of tests may write.
     "more than 4 GiB of memory together, files in its private places among it": """
     import os
     for number in range(4):
-        with open(tmp_path / f"long-{number}", "wb") as file:
+        with open(f"/dev/shm/long-{number}", "wb") as file:
             for _ in range(3 << 10):
                 file.write(block)
 """,
