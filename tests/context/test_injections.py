@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from agentforge.context.hidden import visible
 from agentforge.context.injections import EXCERPT_CHARS, MAX_FINDINGS, find
+from tests.context.orders import COMMANDS, INNOCENT
 from tests.context.sentences import ORDERS, PLAIN_SENTENCES
 from tests.depth import SOAK, telling
 from tests.rows import every
@@ -282,5 +283,16 @@ def test_time_grows_with_length_only(unit: str) -> None:
 
 
 def test_this_is_no_cipher_breaker() -> None:
-    """What a model would have to decipher first is not looked for; it is fenced like everything else."""
-    assert find(codecs.encode(PHRASE, "rot13")) == ()
+    """Thirteen letters on is read by every model; what would have to be deciphered first is not looked for."""
+    assert find(codecs.encode(PHRASE, "rot13"))[0].kind == "override"
+    assert find(PHRASE.translate({**{at: at + 3 for at in range(97, 120)}, 120: 97, 121: 98, 122: 99})) == ()
+
+
+@every("text", COMMANDS)
+def test_an_order_to_an_assistant_is_flagged_however_somebody_outside_would_put_it(text: str) -> None:
+    assert find(text), text
+
+
+@every("text", INNOCENT)
+def test_what_only_looks_like_an_order_is_not_flagged(text: str) -> None:
+    assert find(text) == (), text
