@@ -24,6 +24,7 @@ from agentforge import __version__
 from agentforge.app import engine_view as view_of_engine
 from agentforge.app import following, holdups, remote
 from agentforge.app.connection import workflow_name
+from agentforge.app.ended_workflows import end_reason
 from agentforge.app.engine_view import EngineView, engine_fields, engine_view
 from agentforge.app.holdups import Case
 from agentforge.app.ports import Tone
@@ -359,3 +360,33 @@ def test_an_answer_that_no_worker_could_be_told_of_is_taken_up_by_the_next_one(m
         return [("inbox/ESC-001", Resolution("ESC-001", "this", "ada"))] if state.status == "blocked" else []
 
     asyncio.run(run())
+
+
+def test_a_stranger_who_ends_the_workflow_is_named_and_the_task_goes_on(mine: Stand) -> None:
+    with Connection(mine.config) as line, mine.workers() as another:
+        with mine.followed(another) as (end, _):
+            mine.wait_at(0)
+            assert line.terminate(workflow_name(mine.task), "taken over by the engine temporal")
+            with pytest.raises(
+                Unusable, match=r"somebody without the task's token \(.+\) ended its workflow"
+            ):
+                end.result(timeout=60)
+        said = mine.says().lines
+        assert any("somebody without the task's token" in each and "continue" in each for each in said), said
+        (mine.place / "waits").write_text("", encoding="utf-8")
+        for number in (0, 1):
+            mine.go_on(number)
+        assert drive_remotely(mine.task, ScreenWatcher(mine.screen)).status == "completed"
+        assert mine.screen.count("ended its workflow on the server") == 1
+
+
+def test_a_workflow_that_we_end_ourselves_is_no_strangers_act(mine: Stand) -> None:
+    with Connection(mine.config) as line, mine.workers() as another:
+        with mine.followed(another) as (end, _):
+            mine.wait_at(0)
+            run = line.look(workflow_name(mine.task)).run
+            line.terminate(workflow_name(mine.task), end_reason(mine.task, run, "taken over"))
+            with pytest.raises(Unusable, match=r"^The workflow of \S+ was ended\."):
+                end.result(timeout=60)
+        mine.go_on(0)
+        assert not any("token" in each for each in mine.says().lines)

@@ -12,8 +12,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
+from agentforge.surfaces.cli.main import cli
 from tests import forked
 from tests.depth import SOAK, telling
 from tests.sharing import share_here
@@ -271,35 +273,116 @@ def test_nothing_of_a_hostile_repository_leads_out_by_any_command_and_nothing_is
     assert list(marks.iterdir())
 
 
-# Beside the life of a task: what reads the repository, the record or the machine, or makes a task of its own.
-NEWER = (
-    ("check",),
-    ("check", "--all"),
-    ("doctor",),
-    ("context", REQUEST, "--dry-run"),
-    ("phase", "start", "Where do sessions live?"),
-    ("phase", "status"),
-    ("phase", "check"),
-    ("plugin", "install"),
-    ("plugin", "path"),
-    ("plugin", "uninstall"),
-    ("audit", "TASK"),
-    ("trace", "TASK"),
-    ("metrics",),
-    ("cost", "TASK"),
-    ("inspect", "TASK"),
-    ("logs", "TASK"),
-    ("artifacts", "list", "TASK"),
-    ("replay", "TASK"),
-    ("replay", "TASK", "--actions-only"),
-    ("fork", "TASK", "--no-drive"),
-    ("compare", "TASK", "@1"),
-    ("inbox",),
-    ("trees", "list"),
-    ("clean", "--dry-run"),
-    ("research", "What is a pantry?", "--model", "SCRIPT"),
-    ("debate", "Where?", "--options", "a", "--options", "b", "--model", "SCRIPT"),
-)
+# Every command of the table, with words that let it do what it is for. `TASK`, `SCRIPT` and `V` are filled in.
+TYPED: dict[str, tuple[str, ...]] = {
+    "implement": (REQUEST, "--model", "SCRIPT"),
+    "design": ("Where do prices live?", "--model", "SCRIPT"),
+    "test": ("shop/price.py", "--model", "SCRIPT"),
+    "review": ("shop/price.py", "--model", "SCRIPT"),
+    "document": ("shop/price.py", "--model", "SCRIPT"),
+    "fix": ("V-000000000000", "--model", "SCRIPT"),
+    "debate": ("Where?", "--options", "a", "--options", "b", "--model", "SCRIPT"),
+    "research": ("What is a pantry?", "--model", "SCRIPT"),
+    "write": ("A page about prices", "--model", "SCRIPT"),
+    "analyse": ("Prices", "--model", "SCRIPT"),
+    "curate": ("Prices", "--model", "SCRIPT"),
+    "phase start": ("Where do sessions live?",),
+    "logs": ("TASK",),
+    "inspect": ("TASK",),
+    "context": (REQUEST, "--dry-run"),
+    "diff": ("TASK",),
+    "artifacts export": ("TASK",),
+    "artifacts list": ("TASK",),
+    "artifacts show": ("TASK",),
+    "trace": ("TASK",),
+    "cost": ("TASK",),
+    "escalations show": ("esc-1",),
+    "resolve": ("esc-1", "--answer", "yes"),
+    "approve": ("TASK",),
+    "feedback": ("TASK", "more"),
+    "reject": ("TASK", "no"),
+    "continue": ("TASK",),
+    "status": ("TASK",),
+    "verify": ("TASK",),
+    "report": ("TASK",),
+    "audit": ("TASK",),
+    "replay": ("TASK", "--actions-only"),
+    "fork": ("TASK", "--no-drive"),
+    "compare": ("TASK", "@1"),
+    "defect": ("TASK", "--note", "it is wrong"),
+    "check": ("--all",),
+    "violations exempt": ("V-000000000000", "--reason", "no"),
+    "violations show": ("V-000000000000",),
+    "sources add": ("https://example.invalid/x",),
+    "models explain": ("software_engineer",),
+    "permissions explain": ("--", "git", "status"),
+    "permissions revoke": ("grant-0",),
+    "keys trust": ("ada", "not a key"),
+    "repo remove": ("nothing",),
+    "pipelines show": ("implement",),
+    "pipelines validate": ("Makefile",),
+    "plugin hook": ("session-start",),
+    "completion": ("bash",),
+    "clean": ("--dry-run",),
+    "trees clean": ("--dry-run",),
+    "sandbox run": ("--", "true"),
+    "redact": ("conftest.py",),
+    "abort": ("TASK",),
+    "discard": ("TASK",),
+    **dict.fromkeys(
+        ("phase brainstorm", "phase build", "phase check", "phase continue", "phase debate", "phase design"),
+        (),
+    ),
+    **dict.fromkeys(
+        ("phase learn", "phase log", "phase plan", "phase research", "phase review", "phase save"), ()
+    ),
+    **dict.fromkeys(
+        ("phase status", "phase test", "phase validate", "metrics", "inbox", "escalations list"), ()
+    ),
+    **dict.fromkeys(("violations baseline", "violations list", "sources list", "init", "config path"), ()),
+    **dict.fromkeys(
+        ("config show", "models list", "permissions list", "keys list", "keys show", "repo list"), ()
+    ),
+    **dict.fromkeys(("pipelines list", "plugin install", "plugin path", "plugin uninstall", "doctor"), ()),
+    **dict.fromkeys(("trees list", "auth status"), ()),
+}
+ELSEWHERE = {
+    "start": "it makes the task that the others look at",
+    "demo": "it works in a repository of its own",
+    "merge": "the person's own git in their own checkout, with what they configured there",
+    "setup": "it asks a person at a terminal, and looks at no repository",
+    "config edit": "it opens the person's editor on their own file",
+    "models test": "it calls a provider, and looks at no repository",
+    "auth login": "it is about the keychain alone",
+    "auth logout": "it is about the keychain alone",
+    "permissions allow": "it writes into the person's own directory alone",
+    "keys init": "it writes into the person's own directory alone",
+    "repo add": "it writes into the person's own directory alone",
+    "dashboard": "a server that does not end; what it shows is tried in tests/surfaces/test_dashboard_door.py",
+    "worker": "a server that does not end",
+    "server dev": "a server that does not end",
+}
+
+
+def _every_command(group: click.Group, above: tuple[str, ...] = ()) -> Iterator[str]:
+    """The command lines of the table, as they are typed."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        if isinstance(found, click.Group):
+            yield from _every_command(found, (*above, name))
+        else:
+            yield " ".join((*above, name))
+
+
+def test_every_command_is_tried_in_the_hostile_repository_or_says_why_not() -> None:
+    assert {*_every_command(cli)} == {*TYPED} | {*ELSEWHERE}
+    assert not {*TYPED} & {*ELSEWHERE}
+
+
+ROWS = tuple((*name.split(), *TYPED[name]) for name in TYPED)
+NEWER = (("check",), *ROWS)
+"""`abort` and `discard` come after what looks at the task."""
 
 
 def test_no_command_that_looks_back_checks_or_decides_leads_out_of_a_hostile_repository(
@@ -318,8 +401,7 @@ def test_no_command_that_looks_back_checks_or_decides_leads_out_of_a_hostile_rep
     code, text = _at_a_terminal(play.person, *start, installed=False)
     assert code == 0, text
     task = play.person.only_task()
-    # `merge` is the person's own git in their own checkout, with what they configured there: not among these.
-    for row in telling(NEWER, 7):
+    for row in telling(NEWER, 9):
         words = [{"TASK": task, "SCRIPT": script}.get(word, word) for word in row]
         code, text = _at_a_terminal(play.person, *words, installed=SOAK or row == NEWER[0])
         assert RAW.findall(text) == [], (words, text)

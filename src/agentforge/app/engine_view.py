@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agentforge.app.connection import connected, look_at, read_temporal, workflow_name
+from agentforge.app.ended_workflows import ended_by_stranger
 from agentforge.app.holdups import SLOW_S, Case, Holdup, at_work, holdups, idle_s, is_lost, lost, rests
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
@@ -59,10 +60,10 @@ def _engine_view(task: OpenTask) -> EngineView:
             look = line.look(workflow_name(task))
             case = Case(task.task_id, driven, line.config, idle_s(task.journal.times, task.site.clock))
             if look.found != "running":
-                goes_on = (
-                    f"no workflow is running; `agentforge continue {task.task_id}` starts one from the record"
-                )
-                return EngineView(driven, () if rests(state) else (goes_on,), look)
+                stranger = ended_by_stranger(task, look)
+                why = stranger or "no workflow is running"
+                goes_on = f"{why}; `agentforge continue {task.task_id}` starts one from the record"
+                return EngineView(driven, () if rests(state) and not stranger else (goes_on,), look)
             found = holdups(case, look, workers=look.is_taken or bool(line.pollers(line.config.queue)))
             lost_now = next((each for each in found if each.kind == "host_lost"), None)
             return EngineView(driven, (*at_work(look), *(each.text for each in found)), look, lost_now)

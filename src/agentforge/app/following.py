@@ -39,6 +39,8 @@ class Follower:
     watcher: Watcher
     hand_over_again: Callable[[], None]
     """Starts a workflow on the journal, where the server has none."""
+    ended_by_stranger: Callable[["Look"], str] = lambda _: ""
+    """That somebody else ended the workflow, as the beginning of a sentence; empty if nobody did."""
     _now: Holdup | None = None
     _since: float = 0.0
     _served: bool = False
@@ -117,9 +119,9 @@ class Follower:
         elif look.found == "ended":
             self._read()
             if not rests(self.journal.state):
-                raise Unusable(
-                    f"The workflow of {task} was ended.", f"`agentforge continue {task}` starts another one."
-                )
+                why = self.ended_by_stranger(look)
+                sentence = f"{task}: {why}." if why else f"The workflow of {task} was ended."
+                raise Unusable(sentence, f"`agentforge continue {task}` starts another one.")
         else:
             case = Case(task, driven, self.line.config, idle_s(self.journal.times, utc_now))
             found = holdups(case, look, workers=workers)

@@ -5,11 +5,13 @@ somebody spoke to it.
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agentforge import __version__
 from agentforge.app.connection import connected, workflow_name
 from agentforge.app.driver import open_driver
+from agentforge.app.ended_workflows import end_reason, ended_by_stranger
 from agentforge.app.following import TICK_S, Follower
 from agentforge.app.holdups import SLOW_S, Case, nobody
 from agentforge.app.ports import UNWATCHED, Messages, Watcher, no_messages
@@ -54,7 +56,10 @@ def take_over(task: OpenTask, engine: EngineName | None = None) -> list[str]:
         if before.engine == "temporal":
             try:
                 with connected() as line:
-                    line.terminate(workflow_name(task), f"taken over by the engine {chosen}")
+                    run = line.look(workflow_name(task)).run
+                    line.terminate(
+                        workflow_name(task), end_reason(task, run, f"taken over by the engine {chosen}")
+                    )
             except UserError as error:  # away, or closed to us: the lock has proved enough
                 notes.append(
                     f"{error.sentence} If it comes back, its workflow finds the task taken over and ends."
@@ -107,6 +112,8 @@ def drive_remotely(
 ) -> State:
     """Hands the task over and follows it until it is over or waits for a person."""
     with connected() as line, watched(task, watcher):
+        if task.state.status not in TERMINAL:
+            _tell_ended(task, line, watcher)
         try:
             _hand_over(task, line, messages, permissions)
         except Unusable:
@@ -116,6 +123,12 @@ def drive_remotely(
             )
             raise
         return _follow(task, line, watcher)
+
+
+def _tell_ended(task: OpenTask, line: "Connection", watcher: Watcher) -> None:
+    """Says that somebody else ended the workflow, before another one begins."""
+    if why := ended_by_stranger(task, line.look(workflow_name(task))):
+        watcher.notice(f"{why[0].upper()}{why[1:]}; {task.task_id} goes on from its record.", "bad")
 
 
 def follow(task: OpenTask, watcher: Watcher = UNWATCHED) -> State:
@@ -159,7 +172,14 @@ def _follow(task: OpenTask, line: "Connection", watcher: Watcher) -> State:
         _hand_over(task, line)
 
     try:
-        return Follower(task.journal, line, workflow_name(task), watcher, hand_over_again).follow()
+        return Follower(
+            task.journal,
+            line,
+            workflow_name(task),
+            watcher,
+            hand_over_again,
+            partial(ended_by_stranger, task),
+        ).follow()
     except KeyboardInterrupt:
         watcher.notice(f"The workers continue with {task.task_id}.")
         raise
@@ -191,7 +211,7 @@ def _ensure_workflow(task: OpenTask, line: "Connection") -> bool:
             return True
         if look.is_busy or look.host_lost:
             return False
-        line.terminate(name, "your message could not be sent to a worker")
+        line.terminate(name, end_reason(task, look.run, "your message could not be sent to a worker"))
     state = task.refresh()
     if state.status in TERMINAL:
         return True

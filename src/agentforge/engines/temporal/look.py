@@ -5,7 +5,7 @@ it need not.
 import time
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from temporalio.api.common.v1 import Payloads
 from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState
@@ -15,6 +15,7 @@ from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse
 from temporalio.client import (
     Client,
     WorkflowExecutionStatus,
+    WorkflowHistoryEventFilterType,
     WorkflowQueryFailedError,
     WorkflowQueryRejectedError,
 )
@@ -56,6 +57,13 @@ class PendingActivity:
         return self.family == NEXT_STEP
 
 
+class Ended(NamedTuple):
+    """That a run was ended from outside: who says to have done it, and why. Words of whoever it was."""
+
+    identity: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """What the server says about the workflow of a task."""
@@ -65,6 +73,10 @@ class Look:
     troubles: tuple[str, ...] = ()
     """Why activities have to be tried again."""
     flights: tuple[PendingActivity, ...] = ()
+    run: str = ""
+    """Which of the workflow's runs this is."""
+    ended: Ended | None = None
+    """By whom it was ended, if it did not come to its own end."""
 
     def untaken(self, seconds: float) -> PendingActivity | None:
         """What has waited longest for a worker, if that is longer than this."""
@@ -118,7 +130,25 @@ async def look_at(client: Client, name: str) -> Look:
     flights = _flights(raw, time.time())
     if shown is None and status == "running" and not any(each.is_step for each in flights):
         shown = await _asked(client, name)
-    return Look(status, shown == HOST_LOST, _troubles(raw), flights)
+    stopped = found.status in (WorkflowExecutionStatus.TERMINATED, WorkflowExecutionStatus.CANCELED)
+    ended = await _ended(client, name, found.run_id) if stopped else None
+    return Look(status, shown == HOST_LOST, _troubles(raw), flights, found.run_id, ended)
+
+
+async def _ended(client: Client, name: str, run: str) -> Ended:
+    """Who ended a run, by the last line of its history."""
+    closing = WorkflowHistoryEventFilterType.CLOSE_EVENT
+    handle = client.get_workflow_handle(name, run_id=run)
+    try:
+        async for event in handle.fetch_history_events(
+            event_filter_type=closing, rpc_timeout=timedelta(seconds=SHORT_S)
+        ):
+            if event.HasField("workflow_execution_terminated_event_attributes"):
+                about = event.workflow_execution_terminated_event_attributes
+                return Ended(about.identity, about.reason)
+    except RPCError:
+        pass
+    return Ended("", "")
 
 
 async def _asked(client: Client, name: str) -> str:
