@@ -5,7 +5,15 @@ is ever refused.
 from agentforge.commands.permissions import ActionCall, Policy, decide
 from agentforge.commands.risks import assess
 from tests.rows import every
-from tests.tools.command_lines import ASKED_ABOUT, DISGUISED, EVERYDAY, SECOND_LOOK, lines
+from tests.tools.command_lines import (
+    ASKED_ABOUT,
+    DAY_OF_WORK,
+    DISGUISED,
+    EVERYDAY,
+    FROM_OUTSIDE,
+    SECOND_LOOK,
+    lines,
+)
 from tests.tools.test_tools_permissions import POLICY, USUAL
 
 MORE_THAN_IT_SEEMS = {
@@ -344,7 +352,9 @@ def test_a_line_is_graded_by_what_it_can_do(area: str) -> None:
 
 def test_what_shows_variables_or_runs_the_unknown_is_asked() -> None:
     assert [
-        line for line in [*ASKED, *ASKED_ABOUT] if assess(line).risk == "low" or _verdict(line) == "allow"
+        line
+        for line in [*ASKED, *ASKED_ABOUT, *FROM_OUTSIDE]
+        if assess(line).risk == "low" or _verdict(line) == "allow"
     ] == []
 
 
@@ -368,7 +378,7 @@ def test_everyday_looking_is_low_and_never_asked() -> None:
 
 
 def test_everyday_work_is_never_refused() -> None:
-    lines = [*LOOKING, *WORKING, *EVERYDAY]
+    lines = [*LOOKING, *WORKING, *EVERYDAY, *DAY_OF_WORK]
     assert [(line, assess(line).reason) for line in lines if _verdict(line) == "deny"] == []
     assert len(set(lines)) > 200
 

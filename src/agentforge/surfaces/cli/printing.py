@@ -67,7 +67,12 @@ def say_recorded(text: str) -> None:
 
 def say_bold(bold: str, text: str) -> None:
     """A line whose first words stand out."""
-    click.echo(f"{click.style(safe(bold), bold=True)}{safe(text)}")
+    click.echo(f"{safe(bold) if _is_plain() else click.style(safe(bold), bold=True)}{safe(text)}")
+
+
+def _is_plain() -> bool:
+    """Whether a person wants no colours, or their terminal shows none."""
+    return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
 
 
 Tone = Literal["", "heading", "good", "caught", "quiet"]
@@ -84,7 +89,7 @@ def say_toned(text: str, tone: Tone) -> None:
     """A line of a page, coloured where a terminal shows it and plain in a pipe, or where colours are not
     wanted.
     """
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    plain = _is_plain()
     click.echo(click.style(safe(text), **_TONES[tone]), color=False if plain else None)
 
 
