@@ -57,7 +57,7 @@ class PendingActivity:
         return self.family == NEXT_STEP
 
 
-class Ended(NamedTuple):
+class EndedRun(NamedTuple):
     """That a run was ended from outside: who says to have done it, and why. Words of whoever it was."""
 
     identity: str
@@ -75,7 +75,7 @@ class Look:
     flights: tuple[PendingActivity, ...] = ()
     run: str = ""
     """Which of the workflow's runs this is."""
-    ended: Ended | None = None
+    ended: EndedRun | None = None
     """By whom it was ended, if it did not come to its own end."""
 
     def untaken(self, seconds: float) -> PendingActivity | None:
@@ -135,7 +135,7 @@ async def look_at(client: Client, name: str) -> Look:
     return Look(status, shown == HOST_LOST, _troubles(raw), flights, found.run_id, ended)
 
 
-async def _ended(client: Client, name: str, run: str) -> Ended:
+async def _ended(client: Client, name: str, run: str) -> EndedRun:
     """Who ended a run, by the last line of its history."""
     closing = WorkflowHistoryEventFilterType.CLOSE_EVENT
     handle = client.get_workflow_handle(name, run_id=run)
@@ -145,10 +145,10 @@ async def _ended(client: Client, name: str, run: str) -> Ended:
         ):
             if event.HasField("workflow_execution_terminated_event_attributes"):
                 about = event.workflow_execution_terminated_event_attributes
-                return Ended(about.identity, about.reason)
+                return EndedRun(about.identity, about.reason)
     except RPCError:
         pass
-    return Ended("", "")
+    return EndedRun("", "")
 
 
 async def _asked(client: Client, name: str) -> str:
