@@ -99,6 +99,8 @@ def test_code_that_only_a_child_process_runs_counts_and_so_do_lines_of_a_test_th
     (tree / "tests" / "test_more.py").write_text(
         "import more\n\n\ndef test_minus():\n    assert more.sign(-1) == 'x'\n"
     )
+    # Nor does a file that cannot be loaded here keep the others from being measured: the base has it, too.
+    (tree / "tests" / "test_lost.py").write_text("import nowhere\n")
     assert run(env, tree, "signs.py", "more.py").missing == {"signs.py": {7}, "more.py": {7}}
 
 

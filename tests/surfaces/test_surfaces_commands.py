@@ -122,10 +122,14 @@ def test_bad_usage_is_one_sentence_and_exit_2(untouched: Scene, words: list[str]
     assert done.stdout == ""
 
 
-def test_nothing_to_do_shows_the_help_and_exits_2(untouched: Scene) -> None:
+def test_the_name_alone_shows_where_to_begin_and_exits_2(untouched: Scene) -> None:
     done = untouched.run()
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Start here:" in done.stderr
+    first = done.stderr.partition("Start here:\n")[2].partition("\n\n")[0]
+    assert [line.split()[0] for line in first.splitlines()] == ["demo", "setup", "start", "status", "merge"]
+    assert len(done.stderr.splitlines()) < 20, "it fits any terminal"
+    assert done.stderr.endswith("`agentforge --help` lists all commands.\n")
+    assert "Commands:" in untouched.run("repo").stderr, "a group lists its own"
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def _delivered_branch(task: OpenTask) -> tuple[str, str]:
     if state.status != "completed" or state.delivered is None:
         raise StateInvalid(
             f"{name} is {state.status} and has delivered nothing that could be merged.",
-            f"`agentforge status {name}` shows what it waits for.",
+            f"`agentforge status {name}` shows where it is, and what can be done.",
         )
     branch = state.delivered.branch
     if not branch:

@@ -91,7 +91,7 @@ class _Measure:
         settings = joining(start, variables, ("run", f"--rcfile={rules}", "-m", "pytest"))
         walls = replace(self._walls, env=variables, input=json.dumps(settings).encode())
         script = (str(self._env.program), *start.options, str(self._place / SCRIPT))
-        words = (*script, *start.tail, "-q", "-p", "no:cacheprovider")
+        words = (*script, *start.tail, "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors")
         done = self._sandbox.run((*words, *quiet, *tests), walls)
         if (
             done.code == _USAGE and quiet

@@ -61,12 +61,24 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The lists of commands, from what is known without loading any, all in the same columns."""
+        for heading in self._sections:
+            self._list(ctx, formatter, heading)
+
+    def _list(self, ctx: click.Context, formatter: click.HelpFormatter, heading: str) -> None:
         widest = max(map(len, self.list_commands(ctx)))
-        for heading, section in self._sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(
-                    [(name.ljust(widest), entry.help) for name, entry in section.items() if entry.help]
-                )
+        listed = [
+            (name.ljust(widest), each.help) for name, each in self._sections[heading].items() if each.help
+        ]
+        with formatter.section(heading):
+            formatter.write_dl(listed)
+
+    def first_words(self, ctx: click.Context) -> str:
+        """For somebody who typed the name alone: what this is, and the commands to begin with."""
+        formatter = ctx.make_formatter()
+        formatter.write_text(self.help or "")
+        formatter.write_paragraph()
+        self._list(ctx, formatter, next(iter(self._sections)))
+        return f"{formatter.getvalue().rstrip()}\n\n`agentforge --help` lists all commands."
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -62,7 +62,7 @@ def main(args: Sequence[str] | None = None) -> int:
         code = _run(words)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
-        _say(error.format_message())
+        _say(_words_of_help(error))
         return error.exit_code
     except click.ClickException as error:
         code = _tell(_usage(error, words), words)
@@ -81,6 +81,14 @@ def main(args: Sequence[str] | None = None) -> int:
         _end(code)  # its threads reach into an interpreter that is being taken down, and crash it
     _stop_children()
     return code
+
+
+def _words_of_help(error: click.exceptions.NoArgsIsHelpError) -> str:
+    """What a group says to whoever names it alone."""
+    context = error.ctx
+    if context is None or context.command is not cli:
+        return error.format_message()
+    return cli.first_words(context)
 
 
 def _become_a_program() -> None:
