@@ -130,6 +130,7 @@ def test_the_name_alone_shows_where_to_begin_and_exits_2(untouched: Scene) -> No
     assert len(done.stderr.splitlines()) < 20, "it fits any terminal"
     assert done.stderr.endswith("`agentforge --help` lists all commands.\n")
     assert "Commands:" in untouched.run("repo").stderr, "a group lists its own"
+    assert untouched.run("help", "repo", "add").stdout == untouched.run("repo", "add", "--help").stdout
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,15 @@ USAGES = """
 nonsense | There is no command 'nonsense'
 stats | Did you mean 'status'?
 watch | Did you mean 'status --watch'?
-help | Did you mean '--help'?
+help nonsense | There is no command 'nonsense'
+resolve 7 --answer x | There is no question 7 in your inbox
+resolve abc --answer x | No task here is called 'abc'
+resolve @1 --answer x --option 1 | Give one of --answer TEXT, --option N and --abort
+resolve @1 --model openai:m | This question is not about the model
+continue @1 --model openai | Add the name: `openai:NAME`
+merge 1 | changes no file, so there is nothing to merge
+status 12 | There is no task @12
+escalations show 7 | There is no question 7 in your inbox
 --nonsense | No such option '--nonsense'
 --repo here status | what a command takes comes after its name
 demo --keep /dev/null/x | /dev/null/x cannot be made: not a directory

@@ -134,7 +134,10 @@ def _delivered_branch(task: OpenTask) -> tuple[str, str]:
     """The branch of a task and its commit; refuses where nothing was delivered."""
     state, name = task.state, task.task_id
     if not changes_files(state.pipeline):
-        raise UsageError(f"{name} changes no file, so there is nothing to merge.")
+        raise UsageError(
+            f"{name} changes no file, so there is nothing to merge.",
+            f"`agentforge artifacts list {name}` shows what it made.",
+        )
     if state.status != "completed" or state.delivered is None:
         raise StateInvalid(
             f"{name} is {state.status} and has delivered nothing that could be merged.",
@@ -142,7 +145,10 @@ def _delivered_branch(task: OpenTask) -> tuple[str, str]:
         )
     branch = state.delivered.branch
     if not branch:
-        raise UsageError(f"{name} was delivered without a change, so there is nothing to merge.")
+        raise UsageError(
+            f"{name} was delivered without a change, so there is nothing to merge.",
+            f"`agentforge report {name}` shows what was proved.",
+        )
     tip = task.site.git.read_ref(f"refs/heads/{branch}")
     if tip is None:
         commit = state.delivered.seal or state.delivered.commit

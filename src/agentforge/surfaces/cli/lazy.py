@@ -14,7 +14,6 @@ MEANT = {
     "answer": "resolve",
     "cancel": "abort",
     "configure": "setup",
-    "help": "--help",
     "list": "status",
     "login": "auth login",
     "ls": "status",
@@ -76,7 +75,6 @@ class LazyGroup(click.Group):
         """For somebody who typed the name alone: what this is, and the commands to begin with."""
         formatter = ctx.make_formatter()
         formatter.write_text(self.help or "")
-        formatter.write_paragraph()
         self._list(ctx, formatter, next(iter(self._sections)))
         return f"{formatter.getvalue().rstrip()}\n\n`agentforge --help` lists all commands."
 

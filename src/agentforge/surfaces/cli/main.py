@@ -86,7 +86,7 @@ def main(args: Sequence[str] | None = None) -> int:
 def _words_of_help(error: click.exceptions.NoArgsIsHelpError) -> str:
     """What a group says to whoever names it alone."""
     context = error.ctx
-    if context is None or context.command is not cli:
+    if context.command is not cli:
         return error.format_message()
     return cli.first_words(context)
 
@@ -105,17 +105,18 @@ def _run(args: Sequence[str]) -> int:
     if "_AGENTFORGE_COMPLETE" in os.environ:  # a shell asks for completions
         cli.main(prog_name="agentforge")
     try:
-        with cli.make_context("agentforge", _without_banner(args)) as context:
+        with cli.make_context("agentforge", _as_meant(args)) as context:
             code = cli.invoke(context)
     except click.exceptions.Exit as ended:  # after --help or --version
         return ended.exit_code
     return code if isinstance(code, int) else 0
 
 
-def _without_banner(args: Sequence[str]) -> list[str]:
-    """Scripts of the wild say `--no-banner` to every command; there is none to leave out."""
+def _as_meant(args: Sequence[str]) -> list[str]:
+    """Without `--no-banner`, which scripts of the wild say to every command; `help start` as `start --help`."""
     end = args.index("--") if "--" in args else len(args)
-    return [word for at, word in enumerate(args) if word != "--no-banner" or at > end]
+    words = [word for at, word in enumerate(args) if word != "--no-banner" or at > end]
+    return [*words[1:], "--help"] if words[:1] == ["help"] else words
 
 
 def _tell(failure: _Failure, words: Sequence[str]) -> int:
