@@ -146,6 +146,8 @@ def _summary(suite: BaseSuite, passing: int) -> str:
     summary = f"{passing} of {len(results)} tests pass on the base" if results else "the base has no tests"
     if suite.bad:
         summary += f", {len(suite.bad)} fail"
+    if lost := sum(result.outcome == "error" and "::" not in name for name, result in results.items()):
+        summary += f", {lost} file{'s' if lost > 1 else ''} cannot be loaded"
     if skipped := sum(result.outcome == "skipped" for result in results.values()):
         summary += f", {skipped} skipped"
     if suite.flaky:

@@ -113,7 +113,7 @@ def _run(args: Sequence[str]) -> int:
 
 
 def _as_meant(args: Sequence[str]) -> list[str]:
-    """Without `--no-banner`, which scripts of the wild say to every command; `help start` as `start --help`."""
+    """Without `--no-banner`, which scripts say to every command; `help start` is `start --help`."""
     end = args.index("--") if "--" in args else len(args)
     words = [word for at, word in enumerate(args) if word != "--no-banner" or at > end]
     return [*words[1:], "--help"] if words[:1] == ["help"] else words
