@@ -16,6 +16,7 @@ from agentforge.testing import OpenAIServer
 from tests import forked
 from tests.surfaces.scene import CODE, COMMAND, QUESTION, Scene, make_scene
 from tests.temporal.servers import free_port
+from tests.whole.test_dependencies import FILES, data_layer, specified
 from tests.whole.test_waiting import used_up
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -72,3 +73,27 @@ def test_a_quota_is_waited_for_through_the_death_of_a_worker_and_a_late_question
     assert first["opened_at"] >= awaited["until"]
     assert (first["answer"], first["answered_by"]) == ("world", "the timeout")
     assert len(server.requests) == 3
+
+
+def test_another_task_is_waited_for_through_the_death_of_a_worker(tmp_path: Path, environments: Path) -> None:
+    scene, port = make_scene(tmp_path, FILES), free_port()
+    scene = replace(scene, environ={**scene.environ, "TEMPORAL_ADDRESS": f"127.0.0.1:{port}"})
+    data = data_layer(scene)
+    words = specified(scene, tasks=[{"task_id": data.task, "required_stage": "intake"}])
+    with running(scene, "server", "dev", "--port", str(port)):
+        with running(scene, "worker"):
+            started = scene.run(*words, "--engine", "temporal", "--detach")
+            assert started.returncode == 0, started.stderr
+            until = time.monotonic() + SOON_S
+            while (awaited := scene.data("status")[0]["waits_for"]) is None:
+                assert time.monotonic() < until
+                time.sleep(0.2)
+            assert awaited["kind"] == "tasks"
+        assert data.run("resolve", "ESC-001", "--answer", "world").returncode == 3  # its intake is accepted
+        with running(scene, "worker"):
+            while not (asked := scene.data("escalations", "list")):
+                assert time.monotonic() < until
+                time.sleep(0.3)
+    assert [each["kind"] for each in asked] == ["question"]
+    assert "what it waited for is there" in scene.run("logs").stdout
+    assert scene.data("cost", scene.task)["total"]["calls"] == 1, "the wait costs nothing"

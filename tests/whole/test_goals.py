@@ -288,7 +288,9 @@ def journal(play: Play, task: str) -> list[str]:
     return (play.top / f".agentforge/tasks/{task}/actions.yaml").read_text(encoding="utf-8").splitlines()
 
 
-def test_tests_from_outside_are_proved_red_and_locked_like_our_own(play: Play, tmp_path: Path) -> None:
+def test_tests_from_outside_are_proved_red_and_locked_like_our_own_through_kills(
+    play: Play, tmp_path: Path
+) -> None:
     (tmp_path / "spec.yaml").write_text(SPEC, encoding="utf-8")
     (tmp_path / "theirs").mkdir()
     theirs = tmp_path / "theirs" / "test_net.py"
@@ -302,7 +304,12 @@ def test_tests_from_outside_are_proved_red_and_locked_like_our_own(play: Play, t
     play.person.scripted(
         say("green", cheat, FIX, artifacts=BUILT, signal="success"), green(expects=("locked",)), review()
     )
-    found = finished(run(play, *words))
+    # Killed before anything is proved and while it is; by then nobody needs the files outside any more.
+    model = ("--model", f"scripted:{play.person.script}")
+    play.person.run_and_kill_at("worktree ready", *words, *model, "--json")
+    shutil.rmtree(theirs.parent)
+    play.person.run_and_kill_at("proving that the new tests fail", "continue", "--json")
+    found = finished(play.person.run("continue", "--json"))
     assert found["cost"]["calls"] == 3
     (requirement,) = found["requirements"]
     assert [(test["red"], test["green"]) for test in requirement["tests"]] == [("failed", "passed")]
