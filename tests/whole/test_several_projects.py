@@ -20,6 +20,11 @@ SLEEPY = {
     "sleepy/nap.py": "def nap() -> str:\n    return 'z'\n",
     "sleepy/tests/test_nap.py": "from nap import nap\n\n\ndef test_nap() -> None:\n    assert nap() == 'z'\n",
 }
+APART = {
+    "calc/pytest.ini": "[pytest]\naddopts = -m 'not integration'\nmarkers = integration: apart\n",
+    "calc/tests/test_apart.py": "import pytest\nfrom calc import double\n\n\n@pytest.mark.integration\n"
+    "def test_apart() -> None:\n    assert double(0) == 0\n",
+}
 TEST = "calc/tests/test_double.py"
 # The same papers and edits as of the one project, a folder deeper.
 INSIDE = {path: f"calc/{path}" for path in (EDITED, ADDED)}
@@ -36,7 +41,7 @@ def deeper(value: object) -> object:
 @pytest.mark.slow
 def test_only_the_project_that_a_change_touches_is_set_up_and_run(tmp_path: Path) -> None:
     person = Person(
-        make_repository(tmp_path / "repo", {**CALC, **SLEEPY, "README.md": "Two of them.\n"}),
+        make_repository(tmp_path / "repo", {**CALC, **APART, **SLEEPY, "README.md": "Two of them.\n"}),
         tmp_path / "script.json",
     )
     person.scripted(
@@ -59,6 +64,9 @@ def test_only_the_project_that_a_change_touches_is_set_up_and_run(tmp_path: Path
     evidence = json.loads(
         (person.checkout / ".agentforge/tasks" / person.only_task() / "evidence.json").read_text()
     )
+    assert evidence["integration"] == [
+        "integration: tests marked integration in calc: 1 passed, none worse than on the base"
+    ]
     ran = {name for row in evidence["rows"] for run in row.get("runs", []) for name in run["outcomes"]}
     assert ran == {"calc/tests/test_calc.py::test_zero", f"{TEST}::test_two_becomes_four"}
     verified = person.run("verify", person.only_task(), "--rerun", "--json")

@@ -22,6 +22,10 @@ GO_FILES = {
     '\t\tt.Fatal("no")\n\t}\n}\n\nfunc TestOpen(t *testing.T) {\n\tif Open() != "open" {\n\t\tt.Fatal("no")\n\t}\n}\n'
     '\nfunc TestNothing(t *testing.T) {\n\tif 1 != 1 {\n\t\tt.Fatal("no")\n\t}\n}\n',
 }
+GO_FILES["all_test.go"] = (
+    '//go:build integration\n\npackage shop\n\nimport "testing"\n\nfunc TestAll(t *testing.T) {\n'
+    '\tif Add(2, 2) != 4 {\n\t\tt.Fatal("no")\n\t}\n}\n'
+)
 RUST_FILES = {
     "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
     "Cargo.lock": 'version = 3\n\n[[package]]\nname = "shop"\nversion = "0.1.0"\n',
@@ -115,3 +119,17 @@ def test_the_lines_that_each_test_runs_are_seen(  # noqa: PLR0917 - a row
     assert covered.status == "ran", covered.reason
     assert set(covered.executed[path]) - always == set().union(*wanted.values())
     assert covered.missing[path], "the branch that nobody takes"
+    apart = {
+        name: result.outcome
+        for marked in plan.marked
+        for name, result in language.runs.run_tests(
+            walls,
+            env,
+            top,
+            ids=marked.ids,
+            base_command=marked.command,
+            scratch=tmp_path / "scratch",
+            timeout_s=300,
+        ).results.items()
+    }
+    assert apart == ({"all_test.go::TestAll": "passed"} if language is GO else {})
