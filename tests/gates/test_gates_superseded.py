@@ -1,9 +1,12 @@
 """Which old tests may go, and what is said of those that may not."""
 
+from dataclasses import replace
+
 import pytest
 
 from agentforge.core.reply import Json
 from agentforge.gates.superseded import (
+    edited_tests,
     record_of,
     superseded_lines,
     unknown_ids,
@@ -11,6 +14,7 @@ from agentforge.gates.superseded import (
     untouched,
     weakened_tests,
 )
+from agentforge.languages.generic.language import GENERIC
 from agentforge.languages.outcomes import TestResult, TestRun
 from tests.gates.bench_of_judges import Site, make_site
 
@@ -165,3 +169,16 @@ def test_what_became_of_each_is_on_record() -> None:
         assert unsettled(now, suite("test_one")) == []
         rows = record_of(now, ran("passed"), suite("test_one"))
         assert superseded_lines(rows) == [f"{IDS[5]} ({word}), for REQ-001: it changes"]
+
+
+def test_a_file_that_a_declared_command_runs_is_one_test_whatever_language_it_is_in(site: Site) -> None:
+    generic = replace(site.runner, language=GENERIC)
+    known = [f"{FILE}::test_a"]
+    weaker = site.tree({FILE: OLD.replace("assert 3 == 3", "assert True")})
+    (said,) = edited_tests(generic, site.base, weaker, {}, known)
+    assert said.startswith(f"`{FILE}::test_a` is an old test, and its text changed")
+    assert edited_tests(generic, site.base, weaker, {"supersedes": [{"id": known[0]}]}, known) == []
+    among_others = edited_tests(site.runner, site.base, weaker, {}, known)
+    assert among_others == [said], "beside projects of other languages, too"
+    more = site.tree({FILE: OLD + "\n\ndef test_new():\n    assert 5 == 5\n"})
+    assert edited_tests(site.runner, site.base, more, {}, IDS) == []

@@ -255,7 +255,7 @@ def tape() -> Work:
         (
             Fraud(
                 "code that ends the process",
-                "ends with 0 even with a failure at its end",
+                "",
                 more=(
                     edit(
                         "implementation.js",

@@ -58,7 +58,10 @@ def counterproof(runner: PristineRunner, tree: str, ids: Sequence[str]) -> Count
     modes = {entry.path: entry.mode for entry in git.ls_tree(tree)}
     for path in sorted({identity.partition("::")[0] for identity in ids} & modes.keys()):
         wanted = [identity for identity in ids if identity.partition("::")[0] == path]
-        text, found = made_to_fail(decode(git.read_blob(tree, path) or b"", path), path, wanted)
+        before = decode(git.read_blob(tree, path) or b"", path)
+        text, found = made_to_fail(before, path, wanted)
+        if not found and runner.language.declared:  # its language is known, and its runner is not
+            text, found = runner.language.tests.made_to_fail(before, wanted)
         if found:
             entries[path], asked = (modes[path], git.hash_blob(text.encode())), asked | found
     if not asked:

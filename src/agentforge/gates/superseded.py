@@ -6,6 +6,7 @@ They are rewritten or removed with the new tests, in RED, and nothing else of th
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import PurePosixPath
 
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
@@ -116,13 +117,24 @@ def edited_tests(
         path = name.partition("::")[0]
         if path not in changed:
             continue
-        old, new = (source_of_test(_text(runner, each, path), name) for each in (base, tree))
+        texts = [_text(runner, each, path) for each in (base, tree)]
+        old, new = (source_of_test(text, name) for text in texts)
+        if old is None and _is_file(runner, name):
+            old, new = texts
         if old is not None and _body(old) != _body(new or ""):
             found.append(
                 f"`{name}` is an old test, and its text changed; put it back as it was and write a new one "
                 "beside it, or name it in supersedes"
             )
     return found
+
+
+def _is_file(runner: PristineRunner, name: str) -> bool:
+    """Whether a test that nobody finds in the text of its file is all of it: a declared command runs it,
+    whatever language it is in.
+    """
+    path, _, own = name.partition("::")
+    return runner.language.declared or own == PurePosixPath(path).stem
 
 
 def _body(source: str) -> list[str]:
