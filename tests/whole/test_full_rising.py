@@ -186,7 +186,16 @@ def test_a_lane_rises_and_a_role_that_a_block_puts_to_work_mends_it_or_a_person_
             "refactor", SECURITY, "Percent is not bounded.", expects=("The version before was sent back for",)
         ),
         approves("refactor", READER, expects=("The version before was sent back for", "The rates must go")),
-        deliver(expects=("DevOps Engineer", "The whole change", f"=== {SOURCE}: changed", "CHANGELOG.md")),
+        deliver(
+            expects=(
+                "DevOps Engineer",
+                "The whole change",
+                f"=== {SOURCE}: changed",
+                r"CHANGELOG\.md \(lines 1-3\)\n# Changelog\n\n## Unreleased",
+                "Proved as: new behaviour",
+                r"\A(?![\s\S]*Repository map)",
+            )
+        ),
         lane=way.lane,
     )
     if not helps:  # what was undone settles nothing: nobody reads the same tree again before a person spoke

@@ -187,6 +187,7 @@ def _view(world: World, state: RunView) -> StepView:
     working, left = _working(world, state, documents)
     owner = owners_words(world, state)
     shown, reviews = change_shown(world, state), reads_change(stage, run)
+    judged = reviews or _words_change(state)
     return StepView(
         task_id=state.task_id,
         goal=state.request,
@@ -207,10 +208,10 @@ def _view(world: World, state: RunView) -> StepView:
         )
         + _from_others(world, state),
         answers=shown_answers(state),
-        # Who judges a change is shown the change; what else there is, its tools find.
-        repository_map="" if reviews else draw_map(world, state, named="requirements" in parts),
+        # Who judges a change, or puts it into words, is shown the change; what else there is, tools find.
+        repository_map="" if judged else draw_map(world, state, named="requirements" in parts),
         facts=_facts(world, state),
-        relations="" if reviews else first_places(world, state).relations,
+        relations="" if judged else first_places(world, state).relations,
         history=history(world, state) if state.stage.makes("analysis") else "",
         change=shown.text if shown else "",
         change_title=_change_title(state, shown),
@@ -365,7 +366,7 @@ def _facts(world: World, state: RunView) -> str:
     lines = [f"{told}. Modules are imported from: {roots}."]
     if state.baseline is not None and _waited_for_it(state):
         lines.append(f"Measured: {state.baseline.summary}.")
-    if reads_change(state.stage, state.run):
+    if reads_change(state.stage, state.run) or _words_change(state):
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
         asked = any(product.part == "analysis" and not product.derived for product in state.stage.products)
@@ -447,11 +448,11 @@ def _working(
     items: tuple[WorkingSetItem, ...] = ()
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
-    if documents_only or not reads_change(state.stage, run):
+    if _words_change(state):
+        items, left = merge(items, _changelog_head(world, state), SEEDED, pinned)
+    elif documents_only or not reads_change(state.stage, run):
         places = [*failing_places(world, state), *seeded(world, state, tuple(filter(None, named)))]
         items, left = merge(items, places, SEEDED, pinned)
-    elif state.stage.makes("report"):
-        items, left = merge(items, _changelog_head(world, state), 0, pinned)
     opened = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
     items, gone = merge_each(items, opened, pinned)
     return items, (*left, *gone)
@@ -461,6 +462,14 @@ def _is_about_documents(state: RunView) -> bool:
     """Whether the stage makes the report of a pipeline that changes no code: its role writes documents."""
     stage = state.pipeline.stage(state.stage.name)
     return stage.makes("report") and state.pipeline.contract_for("change") is None
+
+
+def _words_change(state: RunView) -> bool:
+    """Whether the stage puts a change of code into words: it needs the change, what was proved, and how
+    the project words such things.
+    """
+    stage = state.pipeline.stage(state.stage.name)
+    return stage.makes("report") and state.pipeline.contract_for("change") is not None
 
 
 def _changelog_head(world: World, state: RunView) -> list[OpenedRange]:

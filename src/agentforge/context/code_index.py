@@ -13,7 +13,10 @@ from agentforge.languages.names import module_of
 from agentforge.languages.tests import is_run, looks_like_test
 from agentforge.languages.values import Symbol
 
-_ASIDE = frozenset({"example", "examples", "sample", "samples", "demos", "doc", "docs", "benchmarks"})
+_ASIDE = frozenset({"bench", "benchmark", "benchmarks", "demos", "doc", "docs", "misc", "perf"}) | frozenset(
+    {"example", "examples", "sample", "samples"}
+)
+"""Folders at the top beside the project's own code."""
 
 
 @dataclass(frozen=True, slots=True)
