@@ -1,11 +1,12 @@
-"""Files that are not what they seem: reading them for a context ends in their text or in nothing."""
+"""What stands around a request; and files that are not what they seem, which end in their text or in nothing."""
 
 import os
 import threading
 from pathlib import Path
 
-from agentforge.activities.surroundings import shown_text
-from agentforge.tools.base import ToolResult, Workbench
+from agentforge.activities.surroundings import shown_text, still_meant
+from agentforge.context.ranking import Focus
+from agentforge.tools.base import OpenedRange, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
 from agentforge.tools.look.source import MAX_BYTES
 
@@ -47,3 +48,12 @@ def test_a_file_that_changes_while_it_is_read_is_one_text_or_none(tmp_path: Path
         over.set()
         thread.join()
     assert all(text is None or len(text) <= MAX_BYTES for text in found)
+
+
+def test_once_files_are_named_other_guesses_are_left_out_and_what_the_request_says_stays() -> None:
+    paths = ("a.py", "guess.py", "said.py", "named.py", "tests/test_a.py")
+    places = [OpenedRange(path, 1, 9) for path in paths]
+    focus = Focus("request", ("said.py",), ("named.py::f",))
+    left = still_meant(places, ("a.py",), focus)
+    assert [place.path for place in left] == ["a.py", "said.py", "named.py", "tests/test_a.py"]
+    assert still_meant(places, ("tests/test_a.py",), focus) == places

@@ -113,7 +113,9 @@ def _base_text(world: World, state: RunView, path: str) -> str:
 
 
 def seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedRange]:
-    """What the request points at; and of the files that earlier stages named, the parts that matter."""
+    """What the request points at; and of the files that earlier stages named, the parts that matter. Once
+    some are named, what else the words of the request seemed to mean is left out.
+    """
     own = list(first_places(world, state).places)
     if not named:
         return own
@@ -126,7 +128,16 @@ def seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedR
         "seeds", state.base_tree, *known, make=lambda: seeds(index, focus, partial(_base_text, world, state))
     )
     new = [OpenedRange(path, 1, NEW_LINES) for path in there if path not in index.files]
+    own = still_meant(own, known, focus)
     return [*(place for place in found.places if place.path in known or not known), *new, *own]
+
+
+def still_meant(places: Sequence[OpenedRange], named: Sequence[str], focus: Focus) -> list[OpenedRange]:
+    """What the request seemed to mean, once files of code are named: of these, and of what it says itself."""
+    if all(is_test(path) for path in named):
+        return [*places]
+    meant = {*named, *focus.paths, *(each.partition("::")[0] for each in focus.symbols)}
+    return [place for place in places if place.path in meant or is_test(place.path)]
 
 
 def failing_places(world: World, state: RunView) -> list[OpenedRange]:
