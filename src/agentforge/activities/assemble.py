@@ -53,6 +53,8 @@ from agentforge.tools.run.running import SUBMIT
 
 REACH_CHARS = 6_000
 CHANGELOG_LINES = 40
+MOST_RED = 12
+"""New tests of which whoever makes them pass is told how they fail."""
 SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
 
@@ -368,6 +370,9 @@ def _facts(world: World, state: RunView) -> str:
         lines.append(f"Measured: {state.baseline.summary}.")
     if reads_change(state.stage, state.run) or _words_change(state):
         lines += _measured(world, state)
+    elif state.stage.makes("change") and "red" not in state.stage.gates:
+        # Why the tests fail says what is to be done; nobody has to run them for it.
+        lines += _before(dict(world.records(state)))[: MOST_RED + 1]
     elif (reach := _reach(world, state)) is not None:
         asked = any(product.part == "analysis" and not product.derived for product in state.stage.products)
         lines.append(render(reach, REACH_CHARS if asked else REACH_CHARS // 4, names=asked))
@@ -404,15 +409,19 @@ _NUMBERS = {
 }
 
 
+def _before(records: Mapping[str, Any]) -> list[str]:
+    """What the new tests came to on the base."""
+    tests = records["red"]["tests"] if records.get("red") is not None else {}
+    said = [
+        f"- {identity}: {entry['outcome']}" + (f" ({entry['reason']})" if entry["reason"] else "")
+        for identity, entry in tests.items()
+    ]
+    return ["Before the change, measured by the engine:", *said] if said else []
+
+
 def _measured(world: World, state: RunView) -> list[str]:
     records: dict[str, Any] = dict(world.records(state))
-    lines = []
-    if (red := records.get("red")) is not None:
-        lines.append("Before the change, measured by the engine:")
-        lines += [
-            f"- {identity}: {entry['outcome']}" + (f" ({entry['reason']})" if entry["reason"] else "")
-            for identity, entry in red["tests"].items()
-        ]
+    lines = _before(records)
     if (green := records.get("green")) is not None:
         if "proved_as" in green:
             asked = green["asked"]  # which words ask for new behaviour is no news: the request is above
