@@ -88,6 +88,7 @@ def test_honest_code_is_not_named(name: str, found: list[Flag]) -> None:
         (lambda n: 0 // (n - 31), lambda n: 0, ["with [31] it raises ZeroDivisionError, and gave 0 before"]),
         (lambda n: n * 0.1, lambda n: n / 10, []),
         (int, lambda n: +n, []),
+        (lambda n: {n, n + 8}, lambda n: {n + 8, n}, []),
         (lambda n: [][n], lambda n: {}[n], []),
         (lambda n: n, None, []),
     ],

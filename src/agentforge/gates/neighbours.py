@@ -74,7 +74,9 @@ def _says_the_same(now: str, before: str) -> bool:
         one, other = (ast.literal_eval(_gave(told).removeprefix("gives ")) for told in (now, before))
     except (SyntaxError, ValueError):
         return False
-    return isinstance(one, float) and isinstance(other, float) and math.isclose(one, other)
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other)
+    return isinstance(one, set) and one == other  # their order is chance
 
 
 def _is_steady(each: CalledElsewhere) -> bool:
