@@ -196,7 +196,7 @@ def test_every_commented_setting_is_valid_once_it_is_uncommented(scene: Scene) -
         "import_roots",
         "limits",
     } == set(value)
-    assert value["setup"] == ["{uv} pip install --python {env}/bin/python pytest"]
+    assert value["setup"] == ["pip install pytest"]
 
 
 def test_init_refuses_to_overwrite_without_force(scene: Scene) -> None:
