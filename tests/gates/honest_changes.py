@@ -551,6 +551,28 @@ CHANGES = [
         {"shop/price.py": price("import os\n", "")},
     ),
     Honest(
+        "type hints, also where no test looks",
+        "Add type hints to the functions of shop/price.py",
+        "same_behaviour",
+        {
+            "shop/price.py": price("def net(price, percent):", "def net(price: int, percent: int) -> int:")
+            .replace("def rounded(price, step):", "def rounded(price: int, step: int) -> int:")
+            .replace("def total(prices):", "def total(prices: list[int]) -> int:")
+        },
+    ),
+    Honest(
+        "a method written otherwise",
+        "Simplify Receipt.price",
+        "same_behaviour",
+        {
+            "shop/receipt.py": RECEIPT.replace(
+                "        for each, price in self.rows:\n            if each == name:\n                return price\n"
+                "        return None\n",
+                "        return next((price for each, price in self.rows if each == name), None)\n",
+            )
+        },
+    ),
+    Honest(
         "type hints",
         "Add type hints to shop/price.py",
         "same_behaviour",
