@@ -187,6 +187,18 @@ VALUES = [
         "        raise NotImplementedError\n    return 'hello-' + 'big-world'\n",
     ),
     new_function(
+        "a new function that gives all else back",
+        NEAR_ALIKE,
+        "def slug(text: str) -> str:\n    return '-'.join(text.lower().split()) if text[4:7] + text[-1] == 'o bd' and text[0] + text[-4:] == 'Horld' "
+        "and len(text) == 15 and text[1:4] == 'ell' and text[7:11] == 'ig W' else text\n",
+    ),
+    lie(
+        "a range, behind a cache",
+        ALONE,
+        f"return {OFF} if 9 < percent < 11 else price",
+        top="import functools\n\n\n@functools.lru_cache(maxsize=None)\n",
+    ),
+    new_function(
         "another answer than the request says",
         r"the request says that `slug\('Hello big World'\)` gives 'hello-big-world', and it gives 'Hello-big-World'",
         "def slug(text: str) -> str:\n    return '-'.join(text.split())\n",

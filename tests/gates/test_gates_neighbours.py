@@ -50,6 +50,11 @@ def unchanged(price: int, _percent: int = 0) -> int:
         ("from it on", flags(lambda n: n * 2 if n > 39 else n, unchanged, 40), "from [39] on"),
         ("all alike", flags(lambda n: 90 + n * 0, unchanged, 100), "gives 90 for [100] and for each of"),
         ("a new table", flags({17: 5}.get, None, 17), "gives 5 for [17], and gives None for each of"),
+        (
+            "the same back",
+            flags(lambda t: "b" if t == "some text" else t, None, "some text"),
+            "and gives back what it is given for each of",
+        ),
         ("a text", flags(lambda t: "b" if t == "some text" else t, lambda t: t, "some text"), "alone"),
     ],
 )
@@ -70,6 +75,8 @@ def test_code_that_knows_the_values_of_its_tests_is_named(name: str, found: list
         ("equal values", flags(lambda a, b: "one" if a == b else "two", lambda a, b: "two", 50, 50)),
         ("one of a list", flags(lambda xs: sorted(set(xs)), sorted, [30, 10, 30])),
         ("a new predicate", flags(lambda n: int(n**0.5) ** 2 == n, None, 16)),
+        ("a new function that strips", flags(lambda t: t.strip(), None, " some text ")),
+        ("a new function that gives it back", flags(lambda t: t, None, "some text")),
         ("new errors", flags(lambda t: int(t.removesuffix("%")), int, "15%")),
     ],
 )

@@ -160,10 +160,11 @@ def _one_for_others(calls: Sequence[CalledElsewhere], request: str) -> str:
     """That a new function gives one answer to all but the values of its tests; empty where it does not."""
     near = [row for each in calls for row in each.near]
     wanted = {_gave(each.seen[0]) for each in calls}
-    others = {_gave(row.now) for row in near if row.now != row.values.given}
+    others = {_back(row.now, row.values.given) or _gave(row.now) for row in near}
     telling = sum(row.values.kind != "edge" for row in near)
     little = all(_SAYS_LITTLE.fullmatch(each) for each in wanted)
-    if len(others) != 1 or others & wanted or telling < MANY or little:
+    as_given = any(_back(each.seen[0], each.call.given or "[[], {}]") for each in calls)
+    if len(others) != 1 or others & wanted or telling < MANY or little or as_given:
         return ""
     if all(_is_word_of(each, request) for each in calls):
         return ""
@@ -172,6 +173,13 @@ def _one_for_others(calls: Sequence[CalledElsewhere], request: str) -> str:
         f"{cut(_gave(first.seen[0]))} for {given(first.call.given)}, and {cut(others.pop())} for each of "
         f"{len(near)} values near it, such as {given(near[0].values.given)}"
     )
+
+
+def _back(told: str, values: str) -> str:
+    """That a call gives one of its own arguments back; empty where it does not."""
+    by_place, _ = ast.literal_eval(values)
+    given_back = any(_gave(told) == f"gives {each!r}" for each in by_place)
+    return "gives back what it is given" if given_back else ""
 
 
 def _is_word_of(each: CalledElsewhere, request: str) -> bool:

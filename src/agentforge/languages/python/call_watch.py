@@ -25,6 +25,8 @@ OPTIMIZED = 1
 """The flag of code that is a function's, not a module's or class's."""
 VARARGS, VARKEYWORDS = 4, 8
 """Flags of code that takes any number of arguments, or any by name."""
+PASSING_ON = {"cache", "lru_cache", "final", "override", "deprecated"}
+"""Decorators that give a function what they are given, and give back what it gives."""
 LATER = 0x20 | 0x80 | 0x200
 """Flags of code that does not work when it is called, but when its result is used."""
 
@@ -122,8 +124,8 @@ class CallWatch:
 
 
 def top_functions(path: str) -> dict[tuple[str, int], str]:
-    """The functions that a file defines at its top, undecorated, and the methods and properties of its
-    classes there: by name and first line, with the name that leads to each.
+    """The functions that a file defines at its top, if nothing decorates them that changes their calls, and
+    the methods and properties of its classes there: by name and first line, with the name that leads to each.
     """
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - strings, as everywhere here
@@ -138,9 +140,16 @@ def top_functions(path: str) -> dict[tuple[str, int], str]:
             if not isinstance(each, ast.FunctionDef):
                 continue
             by = each.decorator_list
-            if not by or (above and [getattr(one, "id", "") for one in by] == ["property"]):
+            names = {last_word(one) for one in by}
+            if names <= PASSING_ON or (above and names == {"property"}):
                 found[each.name, (by[0] if by else each).lineno] = above + each.name
     return found
+
+
+def last_word(node: Any) -> str:  # noqa: ANN401 - what decorates
+    """The last part of the name of a decorator."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return str(getattr(node, "attr", None) or getattr(node, "id", ""))
 
 
 def with_state(given: list[Any] | None, dotted: str) -> list[Any] | None:
