@@ -46,6 +46,19 @@ NUMBERED = "\n".join(f"{number:>4} | {line}" for number, line in enumerate(PEM.s
 
 # Each is known by itself, wherever it stands. The second text, if any, is the part that must not be seen.
 TOKENS = {
+    # With few digits among many letters, as chance gives it now and then.
+    "linear, few digits": f"lin_api_{_CHANCE[:40]}",
+    "groq, few digits": f"gsk_{_CHANCE[:52]}",
+    "xai, few digits": f"xai-{_CHANCE[:80]}",
+    "perplexity, few digits": f"pplx-{_CHANCE[:48]}",
+    "tailscale, named": f"tskey-auth-{_CHANCE[:12]}CNTRL-{_CHANCE[:32]}",
+    "vercel blob": f"vercel_blob_rw_{_CHANCE[:16]}_{_CHANCE[:30]}",
+    "scalingo": f"tk-us-{_CHANCE[:48]}",
+    "teams, whole": f"webhookb2/{_UUID}@{_UUID}/IncomingWebhook/{_HEX[:32]}/{_UUID}",
+    "circleci, personal": f"CCIPAT_{_CHANCE[:22]}_{_HEX[:40]}",
+    "buildkite, agent": f"bkpt_{_HEX[:40]}",
+    "duffel, live": f"duffel_live_{_CHANCE[:43]}",
+    "one password service": f"ops_eyJ{_CHANCE[:80]}",
     "aws": "AKIA" + _u(16),
     "aws session": "ASIA" + _u(16),
     "aws bedrock": "ABSK" + _a(110),

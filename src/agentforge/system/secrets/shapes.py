@@ -121,7 +121,9 @@ LONG_WORDS = {
     "cloudflare_key": rf"(?:v1\.0-{_H}{{24}}-{_H}{{100,160}}|cf(?:ut|at|k)_{_A}{{36,60}})",
     "heroku_key": rf"HRKU-{_W}{{30,70}}",
     "netlify_token": rf"nf[pocu]_{_A}{{36,50}}",
-    "vercel_token": rf"vc[pkiar]_{_A}{{24,60}}",
+    "vercel_token": rf"(?:vc[pkiar]_{_A}{{24,60}}|vercel_blob_rw_{_A}{{16}}_{_A}{{24,40}})",
+    "tailscale_key": rf"tskey-[a-z]{{3,12}}-{_A}{{8,20}}CNTRL-{_A}{{20,50}}",
+    "scalingo_token": rf"tk-us-{_W}{{12,52}}",
     "render_key": rf"rnd_{_A}{{28,40}}",
     "railway_token": rf"rw_(?:Fe26\.2\*\*)?{_A}{{40,}}+",
     "planetscale_token": r"pscale_(?:tkn|pw|oauth|otkn)_[A-Za-z0-9_.=-]{32,64}",
@@ -192,6 +194,7 @@ LONG_WORDS = {
     "facebook_token": rf"(?<![+/])EAA{_A}{{60,}}+(?![+/])",
     "linkedin_token": rf"AQ(?:U|V){_W}{{80,}}+",
     "teams_webhook": rf"webhookb2/{_UUID}@{_UUID}",
+    "teams_webhook_key": rf"IncomingWebhook/{_H}{{32}}/{_UUID}",
     # Money and shops.
     "square_token": rf"(?:sq0(?:atp|csp|idp)-{_W}{{22,43}}|EAAA{_W}{{56,62}})",
     "easypost_key": rf"EZ[AT]K{_A}{{54}}",
@@ -228,10 +231,12 @@ LONG_WORDS = {
     "frameio_token": rf"fio-u-{_W}{{60,70}}",
     "zuplo_key": rf"zpka_{_H}{{32}}_{_H}{{8}}",
     "sas_signature": r"sig=[A-Za-z0-9%+/]{40,60}(?:%3D|%3d|=)",
-    # Services whose tokens are a name and then chance, with at least four digits.
+    # Services whose tokens are a name and then chance: at least four digits, or one among letters of both sizes.
     "service_token": (
         r"(?:dop_v1_|doo_v1_|dor_v1_|shp(?:at|ss|ca|ua|pa|tka)_|lin_api_|gsk_|pplx-|xai-|rubygems_|PMAK-|tskey-"
-        r"|ATATT3|sntrys_|sbp_|glsa_|nvapi-)(?=(?:[A-Za-z_-]{0,80}[0-9]){4})[A-Za-z0-9_-]{24,}+"
+        r"|ATATT3|sntrys_|sbp_|glsa_|nvapi-)"
+        r"(?:(?=(?:[A-Za-z_-]{0,80}[0-9]){4})[A-Za-z0-9_-]{24,}+"
+        r"|(?=[a-z0-9]{0,30}[A-Z])(?=[A-Z0-9]{0,30}[a-z])(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{32,}+)"
     ),
     # Keys without a name.
     "fernet_token": r"gAAAAA[A-Za-z0-9_-]{70,}+={0,2}",
