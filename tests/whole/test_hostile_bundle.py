@@ -289,7 +289,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "phase start": ("Where do sessions live?",),
     "logs": ("TASK",),
     "inspect": ("TASK",),
-    "context": (REQUEST, "--dry-run"),
+    "context": ("--dry-run", REQUEST),
     "diff": ("TASK",),
     "artifacts export": ("TASK",),
     "artifacts list": ("TASK",),
@@ -328,7 +328,6 @@ TYPED: dict[str, tuple[str, ...]] = {
     "sandbox run": ("--", "true"),
     "redact": ("conftest.py",),
     "abort": ("TASK",),
-    "discard": ("TASK",),
     **dict.fromkeys(
         ("phase brainstorm", "phase build", "phase check", "phase continue", "phase debate", "phase design"),
         (),
@@ -350,6 +349,7 @@ ELSEWHERE = {
     "start": "it makes the task that the others look at",
     "demo": "it works in a repository of its own",
     "merge": "the person's own git in their own checkout, with what they configured there",
+    "discard": "it asks a person at a terminal before it removes their task",
     "setup": "it asks a person at a terminal, and looks at no repository",
     "config edit": "it opens the person's editor on their own file",
     "models test": "it calls a provider, and looks at no repository",
@@ -382,7 +382,7 @@ def test_every_command_is_tried_in_the_hostile_repository_or_says_why_not() -> N
 
 ROWS = tuple((*name.split(), *TYPED[name]) for name in TYPED)
 NEWER = (("check",), *ROWS)
-"""`abort` and `discard` come after what looks at the task."""
+"""`abort` comes after what looks at the task."""
 
 
 def test_no_command_that_looks_back_checks_or_decides_leads_out_of_a_hostile_repository(
@@ -401,7 +401,7 @@ def test_no_command_that_looks_back_checks_or_decides_leads_out_of_a_hostile_rep
     code, text = _at_a_terminal(play.person, *start, installed=False)
     assert code == 0, text
     task = play.person.only_task()
-    for row in telling(NEWER, 9):
+    for row in telling(NEWER, 8):
         words = [{"TASK": task, "SCRIPT": script}.get(word, word) for word in row]
         code, text = _at_a_terminal(play.person, *words, installed=SOAK or row == NEWER[0])
         assert RAW.findall(text) == [], (words, text)
