@@ -375,5 +375,6 @@ def test_the_same_reply_twice_on_the_same_tree_asks_a_person_what_is_missing() -
         step(task, answered(ref="same"), Acted("ref", task.state.tree, (READ,)))
     question = task.state.escalations[-1].question
     assert "gave the same reply twice" in question.text
-    assert "specification is not handed in" in question.text
+    assert "Not handed in: intake_record, specification." in question.text
     assert "retry" in question.options
+    assert "another model" in question.recommendation

@@ -209,6 +209,15 @@ def test_options_of_pytests_own_settings_are_named_and_not_repeated() -> None:
     assert [name for name, _ in plan.not_run] == ["tests that `-m 'not network'` leaves out"]
 
 
+def test_options_of_a_plugin_that_nobody_brings_are_left_out_with_the_reason() -> None:
+    settings = '[tool.pytest.ini_options]\naddopts = "--cov=pkg --cov-report term -n 4 -nauto -q --doctest-modules"\n'
+    plan = plan_of({**TESTS, "pyproject.toml": settings})
+    assert plan.tests == (*PYTEST, "-o", "addopts=-q --doctest-modules")
+    assert "options of pytest-cov, pytest-xdist are left out: no requirement brings it" in plan.reasons
+    group = '[dependency-groups]\ntest = ["pytest-cov", "pytest-xdist"]\n'
+    assert plan_of({**TESTS, "pyproject.toml": settings + group}).tests == PYTEST
+
+
 def test_a_command_in_the_settings_replaces_all_of_it() -> None:
     files = {**TESTS, "tox.ini": "[testenv]\ncommands = pytest --doctest-modules -m 'not slow' pkg\n"}
     told = plan_of(files, {"commands": {"test": "pytest -q tests"}})

@@ -173,10 +173,11 @@ def _go_on(own: RunDecisions, why: str) -> str:
         return next_step(own, why)
     told = [" ".join(line.split())[:TOLD_CHARS].rstrip(".") for line in run.feedback]
     owed = [name for name in _missing(run, own.stage) if not any(name in line for line in told)]
-    missing = [f"{name} is not handed in" for name in owed]
+    missing = [f"Not handed in: {', '.join(owed)}"] if owed else []
+    told = [f"It was told: {'; '.join(told)}"] if told else []
     text = (
         f"Stage {run.label} is stuck: the model gave the same reply "
-        f"twice, and nothing changed in between. What is missing: {'; '.join((*told, *missing)) or why}."
+        f"twice, and nothing changed in between. {'. '.join((*told, *missing)) or why}."
     )
     options = ("retry", *back_option(own.state, own.stage), "abort")
     return escalate(own.all, "exhausted", Question(text[:STILL_CHARS], options, ANOTHER_WAY), run=own.id)

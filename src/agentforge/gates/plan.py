@@ -9,9 +9,10 @@ from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
 
 PLAN = (
-    "whole suite: the base (kept), it with the new tests, the change, the change with the base's own tests",
-    "new tests alone: on the base, on the change, with a failure put at their end, with the change emptied",
-    "their calls of the change, where no test is",
+    "the whole suite: on the base (kept for later tasks), there with the new tests, and on the change",
+    "the base's own tests: on the change, too",
+    "the new tests alone: on the base, on the change, made to fail at their end, with the change emptied",
+    "the calls that the new tests make: once more, without the tests",
 )
 """What is run for a verdict, for people."""
 

@@ -3,6 +3,7 @@ kept, what only reports or measures is dropped, unittest and doctest are transla
 """
 
 import posixpath
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -51,6 +52,27 @@ QUIET = tuple(
     )
 )
 """Beginnings of options that change how a run is shown, spread or measured, and not what it runs."""
+BY_PLUGINS = {
+    "--cov": "pytest-cov",
+    "--no-cov": "pytest-cov",
+    "-n": "pytest-xdist",
+    "--numprocesses": "pytest-xdist",
+    "--dist": "pytest-xdist",
+    "--timeout": "pytest-timeout",
+    "--reruns": "pytest-rerunfailures",
+    "--benchmark": "pytest-benchmark",
+    "--html": "pytest-html",
+    "--self-contained-html": "pytest-html",
+    "--flake8": "pytest-flake8",
+    "--mypy": "pytest-mypy",
+    "--black": "pytest-black",
+    "--ruff": "pytest-ruff",
+    "--isort": "pytest-isort",
+    "--pylint": "pytest-pylint",
+    "--instafail": "pytest-instafail",
+}
+"""Beginnings of those among them that pytest knows only with a plugin."""
+_WORKERS = re.compile(r"-n(\d+|auto|logical)")
 DOCTEST = "--doctest-"
 
 
@@ -78,6 +100,32 @@ class OwnRun:
     def doctests(self) -> bool:
         """Whether it runs examples of docstrings or text files."""
         return any(option[0].startswith(DOCTEST) for option in self.options)
+
+
+def without_plugins(
+    options: Sequence[str], brought: frozenset[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Options without those that only report, spread or measure and whose plugin nobody brings; and these
+    plugins.
+    """
+    kept, lacking = list[str](), dict[str, None]()
+    takes_word = False
+    for word in options:
+        name = "-n" if _WORKERS.fullmatch(word) else word.partition("=")[0]
+        plugin = next((each for begins, each in BY_PLUGINS.items() if _begins(name, begins)), "")
+        if takes_word and not word.startswith("-"):
+            takes_word = False
+        elif plugin and plugin not in brought:
+            lacking[plugin] = None
+            takes_word = word == name and name in TAKES_WORD
+        else:
+            takes_word = False
+            kept.append(word)
+    return tuple(kept), tuple(lacking)
+
+
+def _begins(name: str, begins: str) -> bool:
+    return name == begins or (begins.startswith("--") and name.startswith(f"{begins}-"))
 
 
 def read_run(command: OwnCommand, project: PythonProject, brought: frozenset[str]) -> OwnRun | None:

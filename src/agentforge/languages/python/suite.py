@@ -22,7 +22,7 @@ from agentforge.languages.python.marked import (
     unlike,
 )
 from agentforge.languages.python.own_commands import SITE, OwnCommand, OwnSource, own_sources
-from agentforge.languages.python.own_runs import OwnRun, read_run
+from agentforge.languages.python.own_runs import OwnRun, read_run, without_plugins
 from agentforge.languages.python.project import PythonProject, strings
 from agentforge.languages.python.workspace import members
 from agentforge.languages.values import MarkedTests
@@ -68,6 +68,10 @@ def find_suite(project: PythonProject, brought: frozenset[str]) -> Suite:
     if _same_names(project) and "--import-mode" not in f"{settings.get('addopts', '')} {suite.options}":
         suite.options += ("--import-mode=importlib",)
         suite.reasons.append("members of the workspace have test files of the same name")
+    kept, lacking = without_plugins(addopts_of(settings), brought)
+    if lacking:
+        suite.options = ("-o", f"addopts={shlex.join(kept)}", *suite.options)
+        suite.reasons.append(f"options of {', '.join(lacking)} are left out: no requirement brings it")
     _name_left_out(suite, [source for source, _ in sources], joined, project, brought)
     _mark(suite, [source for source, _ in sources], project, brought)
     return suite
