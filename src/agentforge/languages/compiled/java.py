@@ -332,16 +332,20 @@ def _left_out(read: Read, paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """What Maven does around integration tests, and source sets of Gradle, which have a task of their own."""
     if _of_failsafe(read, paths):
         return (("phases around the integration tests", "not run: only the phase `test` is"),)
+    if _command(read, paths)[0] == "mvn":
+        return ()
     folders = {
         f"src/{found[1]}"
         for path in paths
         if (found := re.search(r"(?:^|/)src/(\w+)/(?:java|kotlin)/", path))
     }
-    return tuple(
+    apart = [
         (f"tests in {folder}", "not run: only the task `test` is")
         for folder in sorted(folders)
         if is_integration(re.sub(r"(?<=[a-z])(?=[A-Z])", "-", folder))
-    )
+    ]
+    alone = "not available: Gradle prints none, so our own two tests alone vouch for its reports"
+    return (*apart, ("a second count of the tests", alone))
 
 
 _TELLER = """{package}final class AgentforgeLines {{
