@@ -134,7 +134,7 @@ def _is_file(runner: PristineRunner, name: str) -> bool:
     whatever language it is in.
     """
     path, _, own = name.partition("::")
-    return runner.language.declared or own == PurePosixPath(path).stem
+    return runner.language.declared or (own == PurePosixPath(path).stem and runner.is_test(path))
 
 
 def _body(source: str) -> list[str]:
