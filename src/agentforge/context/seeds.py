@@ -302,18 +302,20 @@ def _tests(
         source = text(path)
         every = [each for each in references(source or "", path) if each[0] in names or each[0] in owners]
         used = [line for name, line in every if name in names]
+        spoken = [line for name, line in every if name in owners]
         symbols = [each for each in index.files[path].symbols if each.kind in ("function", "method")]
         hits = [
             _Hit(
                 each,
                 sum(each.start <= line <= each.end for line in used),
-                len({name for name, line in every if each.start <= line <= each.end}),
+                any(each.start <= line <= each.end for line in spoken),
                 symbol_worth(each, ranking.rarity),
             )
             for each in symbols
             if not last_part(each.name).startswith("_")
         ]
-        using = [hit for hit in hits if hit.uses] or [hit for hit in hits if hit.worth] or hits
+        using = [hit for hit in hits if hit.uses or hit.of_class]
+        using = using or [hit for hit in hits if hit.worth] or hits
         for best in [hit.test for hit in sorted(using, key=_Hit.order)[:1]]:
             found.append(cut(path, best, _BODY))
             found += _fixtures(index, path, best, source or "")
@@ -332,13 +334,15 @@ class _Hit:
     test: Symbol
     uses: int
     """How often it uses a name of it."""
-    of_them: int
-    """How many of its names, and of the classes that they belong to, it uses."""
+    of_class: bool
+    """Whether it speaks of a class that a name belongs to: `x.update()` may be of any."""
     worth: float
 
-    def order(self) -> tuple[bool, int, float, int, int]:
-        """The nearest first."""
-        return "test" not in self.test.name.lower(), -self.of_them, -self.worth, -self.uses, self.test.start
+    def order(self) -> tuple[bool, int, bool, float, int, int]:
+        """The nearest first: what uses both, then what speaks of the class."""
+        both = (self.uses > 0) + self.of_class
+        beside = "test" not in self.test.name.lower()
+        return beside, -both, not self.of_class, -self.worth, -self.uses, self.test.start
 
 
 def _owner(symbol: Symbol) -> str:
