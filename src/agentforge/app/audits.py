@@ -134,13 +134,12 @@ class Audit:
 
 def audit_task(task: OpenTask, lines: int | None = None) -> Audit:
     """The audit of a task as of its last line, or of an earlier one."""
-    found = read_lines(task.files.journal)
-    if lines is not None and not 0 < lines <= len(found):
+    found = read_lines(task.files.journal, most=lines if lines and lines > 0 else None)
+    if lines is not None and len(found) != lines:
         raise UsageError(
             f"The journal of {task.task_id} has {len(found)} lines, and not {lines}.",
             f"`agentforge audit {task.task_id}` makes a report of what there is.",
         )
-    found = found[:lines]
     decisions = tuple(_decisions(found))
     state = decisions[-1].happened[-1][1]
     times = Times()

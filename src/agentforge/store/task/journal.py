@@ -4,6 +4,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Container, Iterator
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeAlias
@@ -42,11 +43,13 @@ Listener: TypeAlias = Callable[[dict[str, Json], tuple[Event, ...], State], None
 """Told after each append: the line, its events, the state they led to."""
 
 
-def read_lines(path: Path, wanted: Container[str] = frozenset(EVENT_TYPES)) -> list[JournalLine]:
-    """Every complete line of a journal, checked against the chain, with the kinds of events that are
-    wanted.
+def read_lines(
+    path: Path, wanted: Container[str] = frozenset(EVENT_TYPES), most: int | None = None
+) -> list[JournalLine]:
+    """The complete lines of a journal, or so many of them from its start, checked against the chain, with the
+    kinds of events that are wanted.
     """
-    return list(parse_lines(complete(_read(path)), path, wanted))
+    return list(islice(parse_lines(complete(_read(path)), path, wanted), most))
 
 
 class Journal:
