@@ -8,6 +8,7 @@ from agentforge.context.code_index import CodeIndex, is_aside, is_test, last_par
 from agentforge.context.request_words import WORD
 from agentforge.languages.lexed import stems
 from agentforge.languages.names import BUILTINS
+from agentforge.languages.table import is_declaration
 from agentforge.languages.values import Symbol
 
 _FEW = 3
@@ -25,9 +26,29 @@ _MODULE = re.compile(
 _SUBJECT = re.compile(
     r"(?P<names>[a-z_]\w+(?:, [a-z_]\w+)*(?:,? (?:and|or) [a-z_]\w+)?) "
     r"(?:should|must|shall|can|cannot|could|does|doesn't|do|don't|is|isn't|are|aren't|returns?|raises?|"
-    r"accepts?|supports?|ignores?|fails?|crash(?:es)?|breaks?|hangs?|loses?|drops?|gives?|takes?)\b"
+    r"accepts?|supports?|ignores?|fails?|crash(?:es)?|breaks?|hangs?|loses?|drops?|gives?|takes?|treats?|handles?|"
+    r"counts?|reads?|writes?|prints?|parses|needs?|has|have|will|would|ought|never|always|silently|wrongly|misses|"
+    r"skips?|truncates?|rounds?|matches|strips?|swallows?|leaks?|mutates?|converts?|produces?|reports?|allows?|"
+    r"rejects?|wants?|leaves?|keeps?|removes?|adds?|uses?|only|still|no longer)\b"
 )
 """A request that begins with one name or several: a sentence of words would begin with a capital letter."""
+_OBJECT = re.compile(
+    r"(?i:please )?(?:"
+    r"(?i:make|let|have|teach) (?P<made>[a-z_]\w{2,}) "
+    r"(?:accept|return|raise|take|support|handle|work|ignore|use|keep|"
+    r"give|yield|read|write|emit|treat|respect|preserve|skip|reject|allow|check|validate|close|stop|fail|faster|"
+    r"quicker|lazy|safe|thread-safe|robust|consistent|deterministic|stable|optional|not|an?|about|no)\b"
+    r"|(?i:allow) (?P<allowed>[a-z_]\w{2,}) to\b"
+    r"|(?i:in|inside|within) (?P<inside>[a-z_]\w{2,}),"
+    r"|(?i:fix|correct|repair|extend|change|improve|optimi[sz]e|speed up|deprecate) (?P<mended>[a-z_]\w{2,})"
+    r"(?=[,:.]|$| (?:for|when|with|on|to|in|if|so|not|and|under|by)\b))"
+)
+"""What is to be changed, right behind the verb: an ordinary word would have an article or a noun there."""
+_PARAMETER_OF = re.compile(
+    r"\b(?:parameter|argument|option|flag|keyword|kwarg)s?(?: `{0,2}\w+`{0,2})? (?:to|of|for|in) "
+    r"(?P<name>[a-z_]\w{2,})(?=[,:;.]|$| (?:so|that|which|when|if|and|for|with|to)\b)"
+)
+"""`a parameter strict of NAME`."""
 _BETWEEN = re.compile(r",? (?:and|or) |, ")
 _KIND = re.compile(
     r"\b(?:[Tt]he|[Aa]|[Aa]n) `{0,2}(?P<name>[a-z_]\w+)`{0,2} (?:filter|function|method|decorator|validator|"
@@ -205,6 +226,10 @@ def _said_plainly(request: str, index: CodeIndex) -> list[tuple[str, Symbol]]:
     found: dict[tuple[str, Symbol], None] = {}
     if subject := _SUBJECT.match(request.strip()):
         found |= dict.fromkeys(_all_defined(_BETWEEN.split(subject["names"]), index))
+    if (match := _OBJECT.match(request.strip())) and (name := match[match.lastgroup or 0]) not in BUILTINS:
+        found |= dict.fromkeys(_all_defined([name], index))
+    for match in _PARAMETER_OF.finditer(request):
+        found |= dict.fromkeys(_all_defined([match["name"]], index))
     for match in _KIND.finditer(request):
         found |= dict.fromkeys(_called(match["name"], index))
     for match in _CAPITAL.finditer(request):
@@ -249,8 +274,9 @@ def _with_parameter(name: str, index: CodeIndex) -> list[tuple[str, Symbol]]:
 
 
 def _of_code(found: Iterable[tuple[str, Symbol]]) -> list[tuple[str, Symbol]]:
-    """Without what only tests and examples define, unless nothing else does."""
+    """Without what only tests and examples define, or stubs declare, unless nothing else does."""
     every = list(found)
+    every = [each for each in every if not is_declaration(each[0])] or every
     code = [each for each in every if not is_test(each[0])]
     return [each for each in code if not is_aside(each[0])] or code or every
 
