@@ -40,7 +40,7 @@ _OBJECT = re.compile(
     r"quicker|lazy|safe|thread-safe|robust|consistent|deterministic|stable|optional|not|an?|about|no)\b"
     r"|(?i:allow) (?P<allowed>[a-z_]\w{2,}) to\b"
     r"|(?i:in|inside|within) (?P<inside>[a-z_]\w{2,}),"
-    r"|(?i:fix|correct|repair|extend|change|improve|optimi[sz]e|speed up|deprecate) (?P<mended>[a-z_]\w{2,})"
+    r"|(?i:fix|correct|repair|extend|change|improve|optimi[sz]e|speed up|deprecate) (?P<changed>[a-z_]\w{2,})"
     r"(?=[,:.]|$| (?:for|when|with|on|to|in|if|so|not|and|under|by)\b))"
 )
 """What is to be changed, right behind the verb: an ordinary word would have an article or a noun there."""
