@@ -42,6 +42,25 @@ def test_the_nearest_test_comes_with_the_shared_fixtures_that_it_uses() -> None:
     assert shared == [OpenedRange("tests/conftest.py", 1, 2, "full")]
 
 
+def test_beside_a_long_function_its_nearest_test_has_room_before_any_guess() -> None:
+    body = "".join(f"    value += {number}\n" for number in range(152))
+    imports = "".join(f"import module_{number}\n" for number in range(28))
+    steps = "".join(f"    step_{number} = measure()\n" for number in range(38))
+    limit = "LIMIT = 3\n\n\n"
+    fetch = "".join(f"    told_{number} = data.decode('utf-8')[:LIMIT]\n" for number in range(50))
+    tree = {
+        "shop/width.py": f"import math\n\n\ndef measure(value):\n{body}    return value\n",
+        "bin/fetch.py": f"{limit}def decode_utf_bytes(data):\n{fetch}    return data\n",
+        "tests/test_width.py": f"{imports}from shop.width import measure\n\n\ndef test_measure():\n{steps}    assert measure(1)\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    request = "measure should accept bytes, decoded as utf-8"
+    found = seeds(index, focus_of(request, tree_facts(request, index)), tree.get)
+    shown = [(place.path, place.symbol) for place in found.places]
+    assert ("tests/test_width.py", "test_measure") in shown
+    assert ("bin/fetch.py", "LIMIT") not in shown, "what only a function uses for which there was no room"
+
+
 def test_history_names_what_changes_together_and_leaves_out_sweeps_and_what_is_gone() -> None:
     def past(number: int, *paths: str) -> PastCommit:
         return PastCommit(f"c{number}", "2030-01-31", f"Change  {number}", paths)

@@ -101,14 +101,14 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
     ]
     edited = list(dict.fromkeys(path for path, _ in sure or chosen if not is_test(path)))
     groups += [[head] for path in edited[:_HEADS] if (head := _head(path, index, text, IMPORTS)).end > 2]
-    groups += [_tests(index, ranking, sure[:_TESTED] or chosen[:1], text)]
+    groups += [[place] for place in _tests(index, ranking, sure[:_TESTED] or chosen[:1], text)]
     groups += [
         shown.of(path, symbol, _GUESSED_LINES, _FEWER)
         for path, symbol in chosen
         if (path, symbol) not in named
     ]
     if sure:
-        groups += [[each] for each in _helpers(shown, [place for group in groups for place in group])]
+        groups += [[each] for each in _helpers(shown, list(_within(groups)))]
     groups, copies = _once(groups, text)
     places = _within(groups)
     pointed = tuple(f"{path}::{symbol.name}" for path, symbol in guessed)
