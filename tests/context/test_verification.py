@@ -26,7 +26,7 @@ FAILING = CheckDigest(
         CheckPart("lint", "not_configured"),
         CheckPart("conformance", "failing", 12, 11, (VIOLATION,)),
         CheckPart("type_check", "passing", errors=0, warnings=2),
-        CheckPart("tests", "failing", 14, 12),
+        CheckPart("tests", "failing", 15, 12, skipped=1),
     ),
 )
 
@@ -54,7 +54,7 @@ def test_every_kind_of_check_has_its_status_and_the_next_step_is_named() -> None
             ],
         },
         "type_check": {"status": "passing", "errors": 0, "warnings": 2},
-        "tests": {"status": "failing", "total": 14, "passing": 12, "failing": 2},
+        "tests": {"status": "failing", "total": 15, "passing": 12, "failing": 2, "skipped": 1},
         "summary": "conformance: 1 new violation; 12 of 14 affected tests pass",
         "phase_exit_ready": False,
         "blocking_issues": ["1 conformance violation: documentation-required", "2 tests failing"],

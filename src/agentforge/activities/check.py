@@ -104,6 +104,8 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
     summary = counted(run, "affected tests pass")
     bad = {identity for identity, result in run.results.items() if result.outcome not in GOOD}
     passing, total = len(run.results) - len(bad), len(run.results)
+    skipped = sum(result.outcome == "skipped" for result in run.results.values())
+    part = CheckPart("tests", "failing" if failures else "passing", total, passing, skipped=skipped)
     return CheckDigest(
         "failed" if failures else "passed",
         summary,
@@ -111,7 +113,7 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
         tuple(files),
         passing,
         total,
-        (CheckPart("tests", "failing" if failures else "passing", total, passing),),
+        (part,),
         len(bad & measured_base(world, state).not_passing),
     )
 

@@ -27,7 +27,8 @@ def verification_status(check: CheckDigest | None) -> str:
 def _part(part: CheckPart) -> dict[str, Any]:
     found: dict[str, Any] = {"status": part.status}
     if part.total is not None and part.passing is not None:
-        found |= {"total": part.total, "passing": part.passing, "failing": part.total - part.passing}
+        found |= {"total": part.total, "passing": part.passing, "failing": _failing(part)}
+        found |= {"skipped": part.skipped} if part.skipped else {}
     if part.errors is not None:
         found |= {"errors": part.errors, "warnings": part.warnings or 0}
     if part.violations:
@@ -46,6 +47,10 @@ def _part(part: CheckPart) -> dict[str, Any]:
     return found
 
 
+def _failing(part: CheckPart) -> int:
+    return (part.total or 0) - (part.passing or 0) - part.skipped
+
+
 def _issue(part: CheckPart, check: CheckDigest) -> str:
     if part.status not in ("failing", "not_run"):
         return ""
@@ -54,7 +59,7 @@ def _issue(part: CheckPart, check: CheckDigest) -> str:
         number = len(part.violations)
         return f"{number} conformance violation{'s' if number > 1 else ''}: {names}"
     if part.name == "tests" and part.total is not None and part.passing is not None:
-        number = part.total - part.passing
+        number = _failing(part)
         return f"{number} test{'s' if number != 1 else ''} failing"
     said = [line for line in check.summary.split("; ") if line.startswith(part.name.split("_")[0])]
     return said[0] if said else f"{part.name}: {part.status.replace('_', ' ')}"

@@ -421,6 +421,8 @@ class CheckPart:
     violations: tuple[CodeViolation, ...] = ()
     errors: int | None = None
     warnings: int | None = None
+    skipped: int = 0
+    """Of tests: those that neither pass nor fail."""
 
 
 @dataclass(frozen=True, slots=True)
