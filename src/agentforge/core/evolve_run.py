@@ -163,7 +163,7 @@ def _performed(state: State, event: ActionsPerformed) -> State:
     own = state.run_of(event.run)
     drafts = {draft.contract: draft for draft in (*own.drafts, *event.artifacts)}
     fresh, paths = {_place(item) for item in event.opened}, {item.path for item in event.opened}
-    kept = tuple(item for item in own.working if item.path not in paths or _place(item) not in fresh)
+    kept = [item for item in own.working if item.path not in paths or _place(item) not in fresh]
     came = tuple(f"{state.tree}:{own.reply.ref}:{mark}" for mark in event.came)
     own = replace(
         own,

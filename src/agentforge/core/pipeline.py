@@ -371,7 +371,7 @@ class Pipeline:
 
     def index(self, name: str) -> int:
         """The position of the stage of this name, from 0."""
-        return next(position for position, stage in enumerate(self.stages) if stage.name == name)
+        return [stage.name for stage in self.stages].index(name)
 
     def contract_for(self, part: Part) -> str | None:
         """The contract that is this part of the work here; None where no stage owes it."""

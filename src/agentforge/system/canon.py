@@ -14,6 +14,8 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",",
 # YAML agree on them.
 _UNREADABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
+_EXACT = frozenset({str, int, bool, type(None)})
+
 
 def canonical(value: Json) -> bytes:
     """Sorted keys, no blanks, UTF-8. A float, or anything else that JSON cannot hold exactly, is a
@@ -46,13 +48,15 @@ def _refuse_inexact(value: object, path: str) -> None:
         return
     if isinstance(value, list | tuple):
         for position, item in enumerate(value):
-            _refuse_inexact(item, f"{path}[{position}]")
+            if type(item) not in _EXACT:
+                _refuse_inexact(item, f"{path}[{position}]")
     elif isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
                 message = f"{path}: the key {key!r} is {type(key).__name__}, not text"
                 raise TypeError(message)
-            _refuse_inexact(item, f"{path}.{key}")
+            if type(item) not in _EXACT:
+                _refuse_inexact(item, f"{path}.{key}")
     else:
         hint = "; use an integer of a smaller unit, or text" if isinstance(value, float) else ""
         message = f"{path}: a {type(value).__name__} has no canonical form{hint}"

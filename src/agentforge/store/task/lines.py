@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -101,10 +102,15 @@ def spell_line(body: Mapping[str, Json], prev: str) -> tuple[bytes, str]:
     """The bytes of a line, and its hash. The keys keep their order, so that a person reads the number and the
     reason first.
     """
-    parts = [quote(key).encode() + b":" + canonical(value) for key, value in {**body, "prev": prev}.items()]
+    parts = [_spell_key(key) + canonical(value) for key, value in {**body, "prev": prev}.items()]
     text = b"{" + b",".join(parts)
     found = digest(prev.encode() + text + b"}")
     return b"%s%s" % (_BULLET, text) + f',"hash":"{found}"}}\n'.encode(), found
+
+
+@lru_cache(maxsize=64)  # every line has the same few
+def _spell_key(key: str) -> bytes:
+    return quote(key).encode() + b":"
 
 
 def complete(data: bytes) -> bytes:
