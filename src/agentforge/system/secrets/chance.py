@@ -12,6 +12,7 @@ import re
 from binascii import Error
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 SHORTEST, LONGEST = 32, 100
@@ -34,6 +35,10 @@ _NO_DIGIT = re.compile("[^0-9]*+")
 _NUMBER_BEFORE = 12
 """Some tokens begin with a number and a sign that ends a word."""
 _MARK_BEHIND = 60
+_EDGE = 12
+"""Characters before a shape that say whether it may begin there; no edge looks further back."""
+_USUAL = 240
+"""Characters of a place that is remembered."""
 _FERNET = 44
 _LAST_OF_32 = "AEIMQUYcgkosw048"
 """With one of these the last of 32 bytes ends."""
@@ -97,7 +102,7 @@ def _found(text: str, at: int, end: int, shapes: WordShapes) -> Iterator[tuple[i
         (match.start(), match.end(), match.lastgroup or "")
         for match in (
             re.compile(shapes.named).finditer(text, *window)
-            if re.compile(shapes.any_of).search(text, *window)
+            if _has_shape(text, window, shapes.any_of)
             else ()
         )
         if match.start() < end and match.end() > at
@@ -112,6 +117,21 @@ def _found(text: str, at: int, end: int, shapes: WordShapes) -> Iterator[tuple[i
             yield start, start + len(word), "random"
         elif _is_fernet(word):
             yield start, start + len(word), "fernet_key"
+
+
+def _has_shape(text: str, window: tuple[int, int], any_of: str) -> bool:
+    start, end = window
+    before = min(start, _EDGE)
+    if end - start > _USUAL:
+        return re.compile(any_of).search(text, start, end) is not None
+    return _shape_behind(text[start - before : end], before, any_of)
+
+
+@lru_cache(
+    maxsize=4096
+)  # the same paths and hashes are in what each step shows, and in each line of its record
+def _shape_behind(piece: str, before: int, any_of: str) -> bool:
+    return re.compile(any_of).search(piece, before) is not None
 
 
 def _window(text: str, at: int, end: int) -> tuple[int, int]:

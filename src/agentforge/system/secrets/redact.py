@@ -10,17 +10,20 @@ matches no pattern, so a second pass changes nothing.
 import re
 from collections.abc import Iterator
 from hashlib import sha256
+from typing import TypeAlias
 
 from agentforge.system.secrets import chance, encoded, key_blocks
 from agentforge.system.secrets import known as known_secrets
 from agentforge.system.secrets.named import NAMED, SecretRule
 from agentforge.system.secrets.shapes import BEGINNINGS, EDGE, LONG_WORDS
 
+_Hints: TypeAlias = dict[str, dict[str, list[int]]]
+"""By stem and by hint: the numbers of the rules that it hints at."""
 _PASSES = 8
 """Two secrets without a gap hide each other's edges: when one is taken out, the next look finds the other."""
 
 
-_WORTH_REMEMBERING = 200
+_WORTH_REMEMBERING = 8
 """Characters: a shorter text is looked at as quickly as remembered."""
 _REMEMBERED = 4096
 _harmless: dict[bytes, tuple[str, ...]] = {}
@@ -84,14 +87,20 @@ class _View:
 
     def hinted(self, first: int) -> list[int]:
         """The numbers of the rules, from `first` on, that may find something; most texts have none."""
-        text, small = self.text, self._small
-        found = {number for hint, number in _EXACT_HINTS if hint in text}
-        found.update(number for hint, number in _SMALL_HINTS if hint in small)
+        found = {*_hinted(self.text, _EXACT_HINTS), *_hinted(self._small, _SMALL_HINTS)}
         return sorted(number for number in found if number >= first)
 
     def starts(self, rule: SecretRule) -> list[int]:
         text = self._small if rule.any_case else self.text
         return sorted(at for hint in rule.hints for at in _places(text, hint))
+
+
+def _hinted(text: str, hints: _Hints) -> Iterator[int]:
+    for stem, rows in hints.items():
+        if stem in text:
+            for hint, numbers in rows.items():
+                if hint in text:
+                    yield from numbers
 
 
 def _places(text: str, hint: str) -> Iterator[int]:
@@ -157,12 +166,20 @@ _RULES = (
     ),
     *NAMED,
 )
-_EXACT_HINTS, _SMALL_HINTS = (
-    tuple(
-        (hint, number)
-        for number, rule in enumerate(_RULES)
-        for hint in rule.hints
-        if rule.any_case is any_case
-    )
-    for any_case in (False, True)
-)
+_STEMS = (
+    *("pass", "auth", "secret", "token", "key", "login", "-u", "-p", "env ", "gh", "gl", "_live_", "_test_"),
+    *("https://", "sk-", "eyJ", "hv", "dckr_", "432:", "://", "fm", "IA"),
+)  # fmt: skip
+"""What several hints have in common: where it is not, none of them is."""
+
+
+def _by_stem(*, any_case: bool) -> _Hints:
+    found: _Hints = {}
+    for number, rule in enumerate(_RULES):
+        for hint in rule.hints if rule.any_case is any_case else ():
+            stem = next((stem for stem in _STEMS if stem in hint), hint)
+            found.setdefault(stem, {}).setdefault(hint, []).append(number)
+    return found
+
+
+_EXACT_HINTS, _SMALL_HINTS = _by_stem(any_case=False), _by_stem(any_case=True)
