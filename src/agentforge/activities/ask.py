@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from agentforge.activities.ask_batch import ask_by_batch, delivery_of, flight_of, why_live
-from agentforge.activities.assemble import bridge_of, told_schema
+from agentforge.activities.assemble import offered_tools
 from agentforge.activities.world import World
 from agentforge.context.blocks import LASTING, kind_of
 from agentforge.core.effects import Ask
@@ -16,7 +16,7 @@ from agentforge.core.pending import worst_case
 from agentforge.core.reply import Json, Reply, reply_to_json
 from agentforge.core.state import RunView
 from agentforge.core.values import Amount, Delivery, ReplyDigest
-from agentforge.models.base import Answer, Block, ModelTrouble, OfferedTool, Request
+from agentforge.models.base import Answer, Block, ModelTrouble, Request
 from agentforge.models.router import Picked
 from agentforge.store.task.calls import ModelCall
 from agentforge.system.canon import digest_value
@@ -173,17 +173,13 @@ def _request(world: World, effect: Ask, state: RunView) -> Request:
         "context", run.context, make=lambda: world.pack.get_blocks(run.context)
     )
     system = next((text for name, text in blocks if name == "system"), "")
-    tools = tuple(
-        OfferedTool(spec.name, spec.description, told_schema(spec))
-        for spec in bridge_of(world, state).specs()
-    )
     rest = _marked([(name, text) for name, text in blocks if name != "system"])
     return Request(
         effect.key,
         run.label,
         system,
         rest,
-        tools,
+        offered_tools(world, state),
         state.stage.max_output_tokens,
         effect.ordinal,
         state.tier,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from agentforge.activities.examining import blind, is_blind, shown_answers
@@ -42,6 +42,7 @@ from agentforge.gates.documents import objects, texts
 from agentforge.gates.flags import flags_text, shown_flags
 from agentforge.gates.kinds import failed_before, owed_line
 from agentforge.languages.reach import Reach, render
+from agentforge.models.base import OfferedTool
 from agentforge.system import strict_yaml
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import OpenedRange, ToolSpec
@@ -149,6 +150,16 @@ def told_schema(spec: ToolSpec) -> dict[str, Json]:
     return {**spec.schema} if spec.effect == "control" else slim(spec.schema)
 
 
+def offered_tools(world: World, state: RunView) -> tuple[OfferedTool, ...]:
+    """The tools of the stage as a provider is told them."""
+
+    def make() -> tuple[OfferedTool, ...]:
+        specs = bridge_of(world, state).specs()
+        return tuple(OfferedTool(spec.name, spec.description, told_schema(spec)) for spec in specs)
+
+    return world.once("offered", *_bridge_hangs_on(state), make=make)
+
+
 def slim(schema: Mapping[str, Json]) -> dict[str, Json]:
     """A schema without its bounds. The bridge holds every call to the whole of it."""
     return {
@@ -222,7 +233,9 @@ def _view(world: World, state: RunView) -> StepView:
         conventions=_conventions(world, state, working) | {word.path for word in owner},
         owner=owner,
         left=left,
-        read=lambda path: read_tree_file(world, path),
+        read=cache(
+            partial(read_tree_file, world)
+        ),  # once in a step: what it shows of a file is of one moment
         notes=run.notes,
         tried=run.tried,
         diff_stat="" if shown and shown.of == 1 else space_diff(world, state),

@@ -2,6 +2,7 @@
 says, all of the base commit, so that the same step is shown the same again.
 """
 
+import os
 import re
 import stat
 from collections.abc import Sequence
@@ -49,13 +50,13 @@ def shown_text(top: Path, path: str) -> str | None:
     """A file below a directory as a model may see it; None where there is none that a tool would show
     either: it is no file, too large, gone, or around in links.
     """
-    place = top / path
+    place = os.path.join(top, path)  # noqa: PTH118 - each step asks for each open file; a `Path` takes as long as the read
     try:
-        about = place.lstat()
+        about = os.lstat(place)
         if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_BYTES:
             return None
-        with place.open("rb") as file:
-            data = file.read(MAX_BYTES)  # whatever is written to it meanwhile
+        with open(place, "rb", buffering=0) as file:  # noqa: PTH123 - as above
+            data = file.read(about.st_size + 1)  # whatever is written to it meanwhile
     except OSError:
         return None
     return _clean(data) if len(data) <= USUAL_BYTES else _clean.__wrapped__(data)

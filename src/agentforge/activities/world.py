@@ -1,5 +1,6 @@
 """Everything an effect may touch, wired once per task."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -143,7 +144,8 @@ class World:
     _code: dict[str, str] | None = field(default=None, init=False)
     _index: CodeIndex | None = field(default=None, init=False)
     _graph: ImportGraph | None = field(default=None, init=False)
-    _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
+    _known: dict[tuple[str, ...], tuple[Any]] = field(default_factory=dict, init=False)
+    _knowing: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def keep(self, document: Document) -> str:
         """Puts a document into the pack, for good; the answer is its reference."""
@@ -374,11 +376,14 @@ class World:
         What every step needs and few steps change costs nothing in all the others.
         """
         key = (kind, *names)
-        known = self._known  # another thread may put a newer one in its place
-        found: T = known[key] if key in known else make()
-        # What was asked for last is kept longest: what every step needs outlives what each makes anew.
-        others = [(other, value) for other, value in self._known.items() if other != key]
-        self._known = {**dict(others[-MOST_KNOWN:]), key: found}
+        known = self._known.get(key)
+        found: T = make() if known is None else known[0]
+        with self._knowing:
+            # What was asked for last is kept longest: what every step needs outlives what each makes anew.
+            self._known.pop(key, None)
+            self._known[key] = (found,)
+            if len(self._known) > MOST_KNOWN + 1:
+                del self._known[next(iter(self._known))]
         return found
 
     def code_index(self, state: State) -> CodeIndex:

@@ -8,7 +8,7 @@ can be opened again goes first.
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from agentforge.context.working_set import (
     label,
     signatures,
 )
+from agentforge.core.replacing import replace
 
 FLAGS_TITLE = "Named by the engine; rule on those marked"
 ERROR_CHARS = 500

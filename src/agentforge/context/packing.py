@@ -11,13 +11,14 @@ whole.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from agentforge.context.hidden import uncoloured, visible
 from agentforge.core.errors import UsageError
+from agentforge.core.replacing import replace
 
 Slot = Literal[
     "system", "task_frame", "current_state", "recent_actions", "verification_status", "available_actions"
@@ -123,7 +124,7 @@ class Packed:
 def pack(sections: Sequence[Section], cap: int, count: Count, fence: str = "") -> Packed:
     """Choose what is shown. `count` is the measure of the cap; any safety margin is part of it."""
     pieces = [
-        _Piece(index, section, fence, count)
+        _Piece(index, section, _looks_of(section), fence, count)
         for index, section in enumerate(sections)
         if section.text and not section.text.isspace()
     ]
@@ -160,26 +161,48 @@ def slot_limits(cap: int) -> dict[Slot, int]:
     return scaled
 
 
+class _Looks(NamedTuple):
+    """What of a section decides how a text of it is shown; how much it matters does not."""
+
+    name: str
+    title: str
+    label: str
+    stance: str
+    is_system: bool
+    untrusted: bool
+
+
+def _looks_of(section: Section) -> _Looks:
+    return _Looks(
+        section.name,
+        section.title,
+        section.label,
+        section.stance,
+        section.slot == "system",
+        section.untrusted,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Piece:
     """A section with what is needed to measure it."""
 
     index: int
     section: Section
+    looks: _Looks
     fence: str
     count: Count
 
     def block(self, text: str) -> PackedBlock:
-        return _block(self.section, text, self.fence, self.count)
+        section = self.section
+        shown, tokens = _shown(self.looks, text, self.fence, self.count)
+        return PackedBlock(section.name, shown, tokens, section.why, section.shown)
 
 
-@lru_cache(
-    maxsize=256
-)  # most sections are the same at the next step, and all of them when a step is packed again
-def _block(section: Section, text: str, fence: str, count: Count) -> PackedBlock:
-    shown = _rendered(section, text, fence)
-    tokens = max(count(shown + JOINER), len(shown) // _CHARS_PER_TOKEN)
-    return PackedBlock(section.name, shown, tokens, section.why, section.shown)
+@lru_cache(maxsize=256)  # most look the same at the next step, and all of them when a step is packed again
+def _shown(looks: _Looks, text: str, fence: str, count: Count) -> tuple[str, int]:
+    shown = _rendered(looks, text, fence)
+    return shown, max(count(shown + JOINER), len(shown) // _CHARS_PER_TOKEN)
 
 
 def _fill(pieces: list[_Piece], room: int, kept: dict[int, PackedBlock], dropped: dict[int, Dropped]) -> int:
@@ -258,20 +281,20 @@ def _part(text: str, size: int, mode: Shrink) -> str:
 
 def render(section: Section, fence: str) -> str:
     """A section as text: its heading, and for text from outside a fence that its content cannot close."""
-    return _rendered(section, section.text, fence)
+    return _rendered(_looks_of(section), section.text, fence)
 
 
-def _rendered(section: Section, text: str, fence: str) -> str:
+def _rendered(looks: _Looks, text: str, fence: str) -> str:
     body = text.strip("\n")
-    if section.label:
-        body = f"{' '.join(section.label.split())}\n{body}"
-    if section.slot != "system":
+    if looks.label:
+        body = f"{' '.join(looks.label.split())}\n{body}"
+    if not looks.is_system:
         body = defuse(visible(uncoloured(body)), fence)
-    if section.untrusted:
+    if looks.untrusted:
         if not fence:
-            raise ValueError(f"{section.name} is untrusted and there is no fence")
-        body = f"<<<{fence} {section.stance}\n{body}{_closing(fence)}"
-    return f"## {section.title}\n{body}" if section.title else body
+            raise ValueError(f"{looks.name} is untrusted and there is no fence")
+        body = f"<<<{fence} {looks.stance}\n{body}{_closing(fence)}"
+    return f"## {looks.title}\n{body}" if looks.title else body
 
 
 def joined(packed: Packed, places: Mapping[str, str], fence: str, count: Count) -> Packed:

@@ -6,11 +6,12 @@ name after edits above it. The set is bounded; what leaves it is named, so that 
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
+from agentforge.core.replacing import replace
 from agentforge.languages.symbols import find_symbol, outline
 from agentforge.tools.base import OpenedRange
 from agentforge.tools.look.source import lines_of, plain
@@ -122,12 +123,15 @@ def signatures(item: WorkingSetItem, read: Read) -> str:
     shorter.
     """
     text = read(item.path)
+    return _signatures(text, item.path, item.start, item.end) if text else ""
+
+
+@lru_cache(maxsize=4 * MAX_ITEMS)  # what had no room has none at the next step either
+def _signatures(text: str, path: str, start: int, end: int) -> str:
     inside = [
-        symbol
-        for symbol in (outline(text, item.path) if text else ())
-        if item.start <= symbol.start <= item.end and symbol.kind != "variable"
+        symbol for symbol in outline(text, path) if start <= symbol.start <= end and symbol.kind != "variable"
     ]
-    if len(inside) * 2 > item.end - item.start:
+    if len(inside) * 2 > end - start:
         return ""
     return "\n".join(f"{each.start}-{each.end}|{each.signature or each.name}" for each in inside)
 
@@ -206,6 +210,8 @@ def _added(items: Sequence[WorkingSetItem], new: WorkingSetItem) -> list[Working
     """The items with one more, newest last; what overlaps it becomes one item, or is trimmed where that would
     grow too long.
     """
+    if new.path not in [item.path for item in items]:
+        return [*items, new]
     rest: list[WorkingSetItem] = []
     for position, item in enumerate(items):
         if item.path == new.path and item.symbol and item.symbol == new.symbol:
