@@ -444,6 +444,21 @@ def test_what_acts_on_a_persons_machine_later_is_written_only_after_a_question(d
     assert not (desk.world.workspace.worktree / path).exists()
 
 
+@pytest.mark.parametrize(
+    ("request_", "path"),
+    [
+        ("Tidy the code up and continue where the container ended", ".vscode/tasks.json"),
+        ("Add a hook to the formatter of dates", ".husky/pre-commit"),
+        ("Continue a download that was cut off", ".continue/config.json"),
+        ("Read settings.json when the program starts", ".claude/settings.json"),
+    ],
+)
+def test_an_ordinary_word_names_none_of_them(desk: Desk, request_: str, path: str) -> None:
+    desk.state = replace(desk.state, request=request_)
+    acted = desk.act(("create_file", {"path": path, "content": "x\n"}))
+    assert acted.question is not None
+
+
 def test_no_spelling_of_such_a_path_goes_round_the_question(desk: Desk) -> None:
     desk.act(("read_file", {"path": "docs/a.md"}))
     (desk.world.workspace.worktree / "notes").symlink_to(".claude")

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from agentforge.catalog.policies import read_policy, section
 from agentforge.core.errors import UsageError
@@ -57,12 +58,20 @@ def acts_later(path: str, said: str) -> str:
     for words, patterns in _later():
         if any(patterns.fullmatch(end) for end in ends):
             spoken = said.casefold()
-            named = words & frozenset(_WORD.findall(spoken)) or folded in spoken or parts[-1] in spoken
+            # `settings.json` may be any; `.mcp.json` is one by itself.
+            own = folded in spoken or (patterns.fullmatch(parts[-1]) and parts[-1] in spoken)
+            named = own or not words.isdisjoint(_words_of(spoken))
             return "" if named else f"`{path}` is read or run by itself on your machine"
     return ""
 
 
 _WORD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def _words_of(text: str) -> list[str]:
+    """The words of a text, and each two of them that follow one another as one: `vs-code`."""
+    words = _WORD.findall(text)
+    return [*words, *(f"{one}-{other}" for one, other in pairwise(words))]
 
 
 @cache
