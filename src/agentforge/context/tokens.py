@@ -9,6 +9,7 @@ The comparison is in `docs/decisions/0003-token-counter.md`.
 
 import re
 from functools import lru_cache
+from string import punctuation
 
 
 def _marked(kept: bytes, *, by: bytes = b"x", else_by: bytes = b" ") -> bytes:
@@ -24,7 +25,7 @@ _HUMPS = bytes(97 if byte in _SMALL else 65 if byte in _CAPITALS else 32 for byt
 _DIGITS = _marked(b"0123456789")
 _NEWLINES = _marked(b"\n", by=b"\n", else_by=b"x")
 _BLANKS = _marked(b" \t", by=b" ", else_by=b"x")
-_PUNCTUATION = _marked(b"!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~")  # no underscore: it joins the word after it
+_PUNCTUATION = _marked(punctuation.replace("_", "").encode())  # an underscore joins the word after it
 _TWO_BYTES = re.compile("[\x80-\u07ff]+")
 _THREE_BYTES = re.compile("[\u0800-\uffff]+")
 _FOUR_BYTES = re.compile("[\U00010000-\U0010ffff]+")
