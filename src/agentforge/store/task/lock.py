@@ -21,6 +21,9 @@ _GRACE_S = 3.0
 _LOOK_S = 0.05
 _HOLDER = re.compile(r"pid: (\d+)\nsince: (\S+)\n")
 
+_EXITING = 0x4
+"""Linux's flag of a process that is being taken down (`PF_EXITING`)."""
+
 
 class LockTaken(PolicyError):
     """Another process has the task; it may be worth waiting for."""
@@ -128,25 +131,21 @@ def is_held(path: Path) -> bool:
 
 
 def _is_alive(holder: str) -> bool:
-    """Whether the process that wrote the lock file still runs; one that was killed and not yet reaped does
-    not.
+    """Whether the process that wrote the lock file still runs; one that was killed and is still being taken
+    down, or not yet reaped, does not.
     """
     found = _HOLDER.fullmatch(holder)
     if found is None:
         return False
     try:
         os.kill(int(found[1]), 0)
-        state = (
-            Path(f"/proc/{found[1]}/stat")
-            .read_text(encoding="utf-8", errors="replace")
-            .rpartition(")")[2]
-            .split()[0]
-        )
+        said = Path(f"/proc/{found[1]}/stat").read_text(encoding="utf-8", errors="replace")
+        state, *_, flags = said.rpartition(")")[2].split()[:7]
     except ProcessLookupError:
         return False
     except OSError:
         return True  # somebody else's, or a system without /proc
-    return state not in ("Z", "X")
+    return state not in ("Z", "X") and not int(flags) & _EXITING
 
 
 def _is_at(fd: int, path: Path) -> bool:
