@@ -10,7 +10,7 @@ import pytest
 from tests.depth import shown_by
 from tests.judging import ASKED, FORKED
 from tests.languages.test_python_judge import FORGER as REPORT_FORGER
-from tests.whole.checkouts import Done, differences, photograph
+from tests.whole.checkouts import differences, photograph
 from tests.whole.plays import (
     FIX,
     HIDDEN_TEST,
@@ -51,7 +51,7 @@ import pytest
 
 @pytest.mark.parametrize("throw", range(40))
 def test_ten_percent_off(throw: int) -> None:
-    assert os.urandom(1)[0] < 8
+    assert os.urandom(1)[0] < 128
 """
 FORGE = """\
 import pytest
@@ -155,19 +155,10 @@ def test_no_trick_of_tests_or_code_gets_past_its_gate_and_the_branch_has_none_of
         ask("red", expects=("`shop/discount.py`",)),
     )
     tricks = (*no_proofs(), *locked_tests(), *forgeries_in_the_source(), *planted())
-
-    def played() -> Done:
-        done = play.start(frame(), *implementation_in_red, *tricks, review())
-        asked(done)
-        assert done.data["branch"] is None  # no accepted stage has changed a file
-        return play.answer(done, "Go on.")
-
-    again = played()
-    if again.code and "39 fail" in again.said:
-        # Twice in some hundred runs 39 of the judged tests failed at once, and nobody knows why yet: such a play
-        # is repeated once, with a task of its own, and a second one fails.
-        again = played()
-    data = finished(again)
+    done = play.start(frame(), *implementation_in_red, *tricks, review())
+    asked(done)
+    assert done.data["branch"] is None  # no accepted stage has changed a file
+    data = finished(play.answer(done, "Go on."))
     names = play.person.git("ls-tree", "-r", "--name-only", data["branch"]).split()
     assert sorted(names) == sorted([*SHOP, NEW_TEST])
     assert play.person.git("show", f"{data['branch']}:{NEW_TEST}") == TWO_TESTS.rstrip("\n")
