@@ -40,7 +40,7 @@ class NothingRuns:
     name: SandboxName = "none"
 
     # the port's own names
-    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:  # noqa: ARG002
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:  # noqa: ARG002 - the port
         """Never called."""
         raise AssertionError("nothing is run here")
 
