@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from agentforge.app.checking import CheckRequest, check
+from agentforge.app.checks.checking import CheckRequest, check
 from agentforge.store.layout import Home, ProjectFiles
 from agentforge.store.site import Site
 from agentforge.system.git.repository import Git

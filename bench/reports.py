@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import agentforge
-from agentforge.app.audits import audit_task
-from agentforge.app.traces import trace_lines
+from agentforge.app.evidence.audits import audit_task
+from agentforge.app.evidence.traces import trace_lines
 from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.journal import read_lines

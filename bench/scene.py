@@ -13,8 +13,8 @@ from pathlib import Path
 import agentforge
 from agentforge.activities.perform import perform
 from agentforge.activities.world import World
-from agentforge.app.settings import read_settings
-from agentforge.app.world import make_world
+from agentforge.app.drivers.world import make_world
+from agentforge.app.setup.settings import read_settings
 from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.core.effects import Assemble, Effect, TakeBaseline
 from agentforge.core.errors import UserError

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from agentforge.core.reply import Json
 from agentforge.gates.green import GreenCase, judge_green
-from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.red import RedCase, prove_red
+from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.values import CheckRun, Environment

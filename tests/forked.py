@@ -321,9 +321,9 @@ def _import_everything() -> None:
         "workflow",
     )  # imported and not used: its threads begin with the first connection
     for name in (
-        "agentforge.app.driver",
+        "agentforge.app.drivers.driver",
         "agentforge.models.scripted",
-        "agentforge.app.hosting",
+        "agentforge.app.drivers.hosting",
         "rich.console",
         "rich.table",
     ):

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.app.contexts import TOOLS, ContextBlock, ContextReport, recorded_context
-from agentforge.app.steps import Step, read_context, steps_of
+from agentforge.app.record.contexts import TOOLS, ContextBlock, ContextReport, recorded_context
+from agentforge.app.record.steps import Step, read_context, steps_of
 from agentforge.context.blocks import LASTING, kind_of
 from agentforge.context.tokens import count_tokens
 from agentforge.languages.symbols import find_symbol

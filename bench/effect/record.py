@@ -12,8 +12,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from agentforge.app.contexts import ContextReport, recorded_context
-from agentforge.app.steps import steps_of
+from agentforge.app.record.contexts import ContextReport, recorded_context
+from agentforge.app.record.steps import steps_of
 from agentforge.system import strict_yaml
 from bench.effect.cases import Case, read_cases
 from bench.effect.measure import hash_of, is_answered

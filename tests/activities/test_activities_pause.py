@@ -9,7 +9,7 @@ from pathlib import Path
 from agentforge.activities.batches import BatchOutbox
 from agentforge.activities.perform import perform
 from agentforge.activities.world import World
-from agentforge.app.answering import NobodyAnswers
+from agentforge.app.models.answering import NobodyAnswers
 from agentforge.catalog.load import Catalog
 from agentforge.core.effects import Pause
 from agentforge.core.inputs import Elapsed

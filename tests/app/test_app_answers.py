@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from agentforge.app.answers import Taken, answer
-from agentforge.app.offers import offered
-from agentforge.app.tasks import OpenTask
+from agentforge.app.people.answers import Taken, answer
+from agentforge.app.people.offers import offered
+from agentforge.app.record.open_tasks import OpenTask
 from agentforge.core.effects import Act, Ask, Assemble, Prepare, TakeBaseline
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled, BaselineReady, Create, Prepared

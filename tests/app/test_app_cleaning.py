@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app import cleaning
-from agentforge.app.cleaning import MEGABYTE, Cleaning, clean, clean_if_needed
+from agentforge.app.branches import cleaning
+from agentforge.app.branches.cleaning import MEGABYTE, Cleaning, clean, clean_if_needed
 from agentforge.store.layout import Home
 from agentforge.system.holds import Hold
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.debating import DebateQuestion, plan_of, run_debate
-from agentforge.app.starting import StartOptions
+from agentforge.app.intake.starting import StartOptions
+from agentforge.app.workflow.debating import DebateQuestion, plan_of, run_debate
 from agentforge.core.errors import Unanswered, UsageError
-from agentforge.gates.debate import judge_debate
+from agentforge.gates.debates.files import judge_debate
 from tests.whole.checkouts import Person, make_repository
 from tests.whole.debates import OPTIONS, QUESTION, argued, decided
 

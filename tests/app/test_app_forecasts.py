@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.forecasts import forecast_of, past_tasks
-from agentforge.app.models_config import models_config
-from agentforge.app.providers_check import MachineCheck, check_models
+from agentforge.app.intake.forecasts import forecast_of, past_tasks
+from agentforge.app.models.configured import models_config
+from agentforge.app.models.providers import MachineCheck, check_models
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.state import State
 from agentforge.sizing.forecast import Past

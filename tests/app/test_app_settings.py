@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from agentforge.app.settings import USER_KEYS, Own, check_settings, read_own_settings, user_contract
+from agentforge.app.setup.settings import USER_KEYS, Own, check_settings, read_own_settings, user_contract
 from agentforge.core.errors import UsageError
 from agentforge.engines.temporal.config import Tls
 from agentforge.models.known.providers import Provider, ReplyFormat, Wire

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Literal
 
 from agentforge.core.reply import Json
-from agentforge.gates.change_kind import KindOfChange, claimed, red_for_kind
-from agentforge.gates.delicate import delicate_paths
+from agentforge.gates.change.delicate import delicate_paths
+from agentforge.gates.change.kind import KindOfChange, claimed, red_for_kind
+from agentforge.gates.change.named import NamedCase, named_flags
+from agentforge.gates.change.words import not_words
 from agentforge.gates.flags import Flag, shown_flags
 from agentforge.gates.green import GreenCase, judge_green
-from agentforge.gates.justified import unjustified
-from agentforge.gates.named import NamedCase, named_flags
 from agentforge.gates.red import RedCase, prove_red
+from agentforge.gates.suite.justified import unjustified
 from agentforge.gates.verdict import Verdict
-from agentforge.gates.words import not_words
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.python.layout import test_globs as globs_of_tests
 from agentforge.languages.table import DEFAULT

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.gates.change_kind import KindOfChange, claimed, red_for_kind
+from agentforge.gates.change.kind import KindOfChange, claimed, red_for_kind
+from agentforge.gates.change.lost_text import too_much
 from agentforge.gates.green import GreenCase, judge_green
-from agentforge.gates.lost_text import too_much
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.languages.documents.checks import SUFFIX
 from agentforge.languages.documents.language import DOCUMENTS

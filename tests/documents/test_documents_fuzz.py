@@ -8,7 +8,7 @@ from agentforge.documents import front_matter
 from agentforge.documents.items import items
 from agentforge.documents.outline import appended, lines, outline, with_body
 from agentforge.documents.tables import tables, with_row
-from agentforge.gates.debate import judge_debate
+from agentforge.gates.debates.files import judge_debate
 from tests.fuzzing import tries
 
 _PIECES = st.sampled_from(

@@ -12,7 +12,7 @@ import pytest
 from temporalio.client import Client, WorkflowHandle
 
 import agentforge
-from agentforge.app.hosting import HostedSession, HostedTasks
+from agentforge.app.drivers.hosting import HostedSession, HostedTasks
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.port import Ref
 from agentforge.store.task.engine import Driven, read_engine, write_engine

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import agentforge
-from agentforge.app.debating import DebateQuestion, start_debate
+from agentforge.app.workflow.debating import DebateQuestion, start_debate
 from agentforge.core.pending import worst_case
 from agentforge.core.values import Amount
 from tests.depth import telling

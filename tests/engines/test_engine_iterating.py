@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import agentforge
-from agentforge.app.answers import answer
-from agentforge.app.extending import extend_line
-from agentforge.app.watching import Watching
+from agentforge.app.intake.extending import extend_line
+from agentforge.app.intake.watching import Watching
+from agentforge.app.people.answers import answer
 from agentforge.core.errors import UsageError
 from agentforge.core.state import State
 from tests.depth import telling

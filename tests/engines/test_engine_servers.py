@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import agentforge
-from agentforge.app.hosting import HostedSession, HostedTasks
+from agentforge.app.drivers.hosting import HostedSession, HostedTasks
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Outcome
 from agentforge.core.state import State

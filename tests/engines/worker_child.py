@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agentforge import __version__
-from agentforge.app.hosting import HostedSession, HostedTasks
+from agentforge.app.drivers.hosting import HostedSession, HostedTasks
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Ref

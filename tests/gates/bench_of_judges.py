@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.languages.outcomes import Watch
 from agentforge.languages.python.testrun import TestRun
 from agentforge.languages.values import Environment

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.gates.about import AboutChange, change_between, judge_about
 from agentforge.gates.flags import flags_of
 from agentforge.gates.green import GreenCase, judge_green
-from agentforge.gates.mutation import mutation_lines
+from agentforge.gates.new_tests.about import AboutChange, change_between, judge_about
+from agentforge.gates.new_tests.mutation import mutation_lines
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.python.testrun import TestRun
 from agentforge.languages.values import CheckRun

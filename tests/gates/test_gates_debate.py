@@ -5,8 +5,7 @@ import itertools
 import pytest
 
 from agentforge.catalog.debates import debate_rules
-from agentforge.gates.debate import judge_debate
-from agentforge.gates.debate_documents import (
+from agentforge.gates.debates.documents import (
     ActionItem,
     KillSwitch,
     read_kill_switches,
@@ -15,7 +14,8 @@ from agentforge.gates.debate_documents import (
     read_synthesis,
     spell_kill_switches,
 )
-from agentforge.gates.debate_trigger import DebateSettings, Flag, Stakes, triggered
+from agentforge.gates.debates.files import judge_debate
+from agentforge.gates.debates.trigger import DebateSettings, Flag, Stakes, triggered
 from tests.documents.seed_examples import KILL_SWITCH
 from tests.gates.debates import FILES, PLAN, SYNTHESIS
 from tests.gates.decision_texts import DECIDED

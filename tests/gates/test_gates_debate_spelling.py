@@ -13,12 +13,12 @@ from agentforge.catalog.debates import debate_rules
 from agentforge.catalog.load import Catalog
 from agentforge.core.reply import Json
 from agentforge.documents.outline import outline
-from agentforge.gates.debate import judge_debate
-from agentforge.gates.debate_documents import read_synthesis
-from agentforge.gates.debate_spelling import debate_texts, field_of, spell_document
+from agentforge.gates.debates.documents import read_synthesis
+from agentforge.gates.debates.files import judge_debate
+from agentforge.gates.debates.spelling import debate_texts, field_of, spell_document
 from agentforge.gates.finals import decision_constraint
-from agentforge.gates.predicates import ARTIFACT_RULES
-from agentforge.gates.subject import Subject
+from agentforge.gates.rules.subject import Subject
+from agentforge.gates.rules.table import ARTIFACT_RULES
 from tests.fuzzing import tries
 from tests.rows import every
 from tests.whole.debates import ADVOCATE, OPERATOR, OPTIONS, PLAN, QUESTION, SKEPTIC, SYNTHESIS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.gates.elsewhere import ENDED, Elsewhere, call_elsewhere
+from agentforge.gates.new_tests.elsewhere import ENDED, Elsewhere, call_elsewhere
 from agentforge.languages.outcomes import Watch
 from tests.gates.bench_of_judges import Site, make_site
 from tests.whole.plays import NEW_TEST, SHOP, SOURCE

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.gates.about import change_between
-from agentforge.gates.emptied import BASE_WAS_WRONG, EmptiedChange, empty_change, with_values
+from agentforge.gates.new_tests.about import change_between
+from agentforge.gates.new_tests.emptied import BASE_WAS_WRONG, EmptiedChange, empty_change, with_values
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
 from tests.rows import every
 

@@ -7,8 +7,8 @@ import pytest
 
 from agentforge.core.examining import SEND_BACK, WRONG
 from agentforge.core.values import Escalation
-from agentforge.gates.documents import objects
-from agentforge.gates.examined import ExaminedCase, examined_lines, judge_examined
+from agentforge.gates.change.documents import objects
+from agentforge.gates.new_tests.examined import ExaminedCase, examined_lines, judge_examined
 from agentforge.gates.verdict import Verdict
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
 

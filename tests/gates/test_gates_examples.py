@@ -7,9 +7,9 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.gates.green import GreenCase, judge_green
-from agentforge.gates.newcomers import failing_newcomers
-from agentforge.gates.not_checked import outside_suite, suite_gaps
-from agentforge.gates.superseded import untouched
+from agentforge.gates.suite.newcomers import failing_newcomers
+from agentforge.gates.suite.not_checked import outside_suite, suite_gaps
+from agentforge.gates.suite.superseded import untouched
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import TestResult, TestRun
 from agentforge.languages.python.examples import examples_of

@@ -9,7 +9,7 @@ import pytest
 from agentforge.catalog.contracts import problems
 from agentforge.catalog.load import Catalog
 from agentforge.core.pipeline import Part
-from agentforge.gates.documents import objects
+from agentforge.gates.change.documents import objects
 from agentforge.gates.finals import Facts, computed, delivery_report, filled, not_run_lines
 from tests.gates.bench_of_judges import make_site
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.python.testrun import SCRIPT
 from agentforge.sandbox.base import Confinement, Sandbox

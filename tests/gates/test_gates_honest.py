@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentforge.core.values import Escalation, Question
-from agentforge.gates.change_kind import KindOfChange, claimed, red_for_kind
+from agentforge.gates.change.kind import KindOfChange, claimed, red_for_kind
 from agentforge.gates.flags import flags_of
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.red import RedCase, prove_red

@@ -32,7 +32,7 @@ from agentforge.core.reply import Json
 from agentforge.core.runs import WORKER, Run, child_id
 from agentforge.core.state import Accepted, State
 from agentforge.core.values import ArtifactRef, Baseline, CheckDigest, Escalation, Question
-from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.languages.python.testrun import TestRun
 from agentforge.models.router import Router
 from agentforge.models.scripted import ScriptedModel

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.gates.marked import MarkedVerdict, judge_marked, marked_lines
+from agentforge.gates.suite.marked import MarkedVerdict, judge_marked, marked_lines
 from tests.gates.bench_of_judges import QUICK, Site, make_site
 
 CODE = "def total(values):\n    return sum(values)\n"

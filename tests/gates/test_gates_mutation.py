@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.gates.mutation import MutationRun, try_mutants
+from agentforge.gates.new_tests.mutation import MutationRun, try_mutants
 from agentforge.languages.outcomes import TestResult, TestRun
 from tests.gates.bench_of_judges import Site, make_site
 

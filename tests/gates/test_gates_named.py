@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from agentforge.gates.delicate import delicate_paths
+from agentforge.gates.change.delicate import delicate_paths
+from agentforge.gates.change.named import NamedCase, is_lock, named_flags
+from agentforge.gates.change.words import is_words, not_words
 from agentforge.gates.flags import Flag
-from agentforge.gates.named import NamedCase, is_lock, named_flags
-from agentforge.gates.words import is_words, not_words
 from agentforge.languages.table import DEFAULT
 from tests.gates.bench_of_judges import Site, make_site
 from tests.rows import every

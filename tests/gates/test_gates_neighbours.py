@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable
 
 from agentforge.gates.flags import Flag
-from agentforge.gates.neighbours import differs_from_base, tuned_to_tests
+from agentforge.gates.new_tests.neighbours import differs_from_base, tuned_to_tests
 from agentforge.languages.outcomes import CalledElsewhere, NearCall, SeenCall
 from agentforge.languages.python.neighbours import neighbours
 from tests.rows import every

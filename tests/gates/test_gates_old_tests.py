@@ -7,7 +7,7 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.gates.green import GreenCase, judge_green
-from agentforge.gates.old_tests import tree_with_old_tests
+from agentforge.gates.suite.old_tests import tree_with_old_tests
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.values import CheckRun
 from tests.depth import telling

@@ -1,7 +1,7 @@
 """The plan of runs is read from the records: how many of each kind, and why one was left out."""
 
 from agentforge.core.reply import Json
-from agentforge.gates.plan import runs_of
+from agentforge.gates.runs.plan import runs_of
 
 NEW = ["tests/test_net.py::test_new"]
 

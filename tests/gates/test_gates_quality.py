@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.quality import QualityCase, judge_quality, nothing_worse
+from agentforge.gates.runs.pristine import PristineRunner
 from tests.gates.bench_of_judges import QUICK, Site, make_site
 
 pytestmark = pytest.mark.slow

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from agentforge.core.values import Escalation, Question
-from agentforge.gates import predicates_spec as rules
-from agentforge.gates.amendments import amended, amendment_flags
-from agentforge.gates.justified import asked_about, justifies, question_about, unjustified
+from agentforge.gates.new_tests.amendments import amended, amendment_flags
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.red_checks import check_problems
 from agentforge.gates.review import judge_panel, judge_review
-from agentforge.gates.subject import Subject
+from agentforge.gates.rules import specification as rules
+from agentforge.gates.rules.subject import Subject
+from agentforge.gates.suite.justified import asked_about, justifies, question_about, unjustified
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.values import CheckRun
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site

@@ -10,7 +10,7 @@ import pytest
 from agentforge.core.reply import Json
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.red import RedCase, prove_red
-from agentforge.gates.stability import Settled, settle
+from agentforge.gates.runs.stability import Settled, settle
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import Outcome, Regression, TestResult, TestRun
 from agentforge.languages.values import CheckRun

@@ -2,9 +2,9 @@
 
 import pytest
 
+from agentforge.gates.change.shadows import shadowing
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.red import RedCase, prove_red
-from agentforge.gates.shadows import shadowing
 from agentforge.languages.outcomes import TestRun
 from tests.gates.bench_of_judges import Site, make_site
 from tests.gates.test_gates_green import CLEAN, LINTED, TEST

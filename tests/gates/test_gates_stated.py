@@ -1,6 +1,6 @@
 """What the words of a request say that a call or a message must be."""
 
-from agentforge.gates.stated import examples_in, unsaid
+from agentforge.gates.new_tests.stated import examples_in, unsaid
 from tests.rows import every
 
 FUNCTIONS = {"shop/price.py": ["net", "slug"]}

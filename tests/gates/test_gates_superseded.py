@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.gates.superseded import (
+from agentforge.gates.suite.superseded import (
     edited_tests,
     record_of,
     superseded_lines,

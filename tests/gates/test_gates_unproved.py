@@ -1,7 +1,7 @@
 """A guard alone, or an inspection, proves no requirement: each is named, and the reviewer rules on what no test looks at."""
 
 from agentforge.core.reply import Json
-from agentforge.gates.unproved import KEY, only_guarded, unproved, unproved_flags, unproved_lines
+from agentforge.gates.new_tests.unproved import KEY, only_guarded, unproved, unproved_flags, unproved_lines
 
 SPECIFICATION: dict[str, Json] = {
     "requirements": [

@@ -8,7 +8,7 @@ import pytest
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.rules import CATALOG_RULES
 from agentforge.core.pipeline import PREDICATES, Predicate, part_of
-from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED, Subject, unanswered
+from agentforge.gates.rules.table import ARTIFACT_RULES, JUDGED, Subject, unanswered
 from tests.rows import every
 
 SPECIFICATION: dict[str, Any] = {

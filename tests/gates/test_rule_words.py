@@ -12,7 +12,7 @@ from agentforge.catalog.load import Catalog
 from agentforge.catalog.rule_words import other_words, predicate_named
 from agentforge.catalog.rules import CATALOG_RULES, JUDGED
 from agentforge.core.errors import UsageError
-from agentforge.gates.predicates import ARTIFACT_RULES, Subject
+from agentforge.gates.rules.table import ARTIFACT_RULES, Subject
 from tests.rows import every
 
 CATALOG = Catalog.packaged()

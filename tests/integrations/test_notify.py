@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.notifying import announce
-from agentforge.app.tasks import OpenTask
+from agentforge.app.drivers.notifying import announce
+from agentforge.app.record.open_tasks import OpenTask
 from agentforge.core.state import State
 from agentforge.core.values import WantedCall
 from agentforge.integrations.notify import TRIES, Webhook, post

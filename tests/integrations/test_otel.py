@@ -11,7 +11,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from agentforge.app.traces import TraceReader, trace_lines
+from agentforge.app.evidence.traces import TraceReader, trace_lines
 from agentforge.core.effects import Await
 from agentforge.core.events import AskSent, StageEntered
 from agentforge.store.task.journal import read_lines

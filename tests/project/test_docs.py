@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from agentforge.app.connection import read_temporal
-from agentforge.app.settings import USER_KEYS, check_settings, read_own_settings
+from agentforge.app.drivers.connection import read_temporal
+from agentforge.app.setup.settings import USER_KEYS, check_settings, read_own_settings
 from agentforge.catalog.contracts import compile_contract
 from agentforge.catalog.load import Catalog
 from agentforge.core.pipeline import GATE_NAMES, LANES, PREDICATES

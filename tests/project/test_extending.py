@@ -133,7 +133,9 @@ def judge_size(lines: int) -> Verdict:
         ),
         "activities/judge.py": (
             after('        "quality": _quality,\n', '        "size": _size,\n'),
-            before("from agentforge.gates.subject import", "from agentforge.gates.size import judge_size\n"),
+            before(
+                "from agentforge.gates.rules.subject import", "from agentforge.gates.size import judge_size\n"
+            ),
             before(
                 "def _strict(world",
                 "def _size(world: World, state: RunView) -> Ruling:\n    return judge_size(7), ()\n\n\n",
@@ -289,7 +291,7 @@ ECHO = Addition(
 
 from pathlib import Path
 
-from agentforge.app.catalogues import list_pipelines, project_catalogue
+from agentforge.app.setup.catalogues import list_pipelines, project_catalogue
 
 
 def listing(where: Path) -> str:

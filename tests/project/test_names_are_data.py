@@ -32,7 +32,7 @@ ALLOWED = {
     "tools/change/releasing.py": "an argument of a tool",
     "store/task/upcast.py": "a key of events of the first release",
     "store/task/views.py": "a key of a view",
-    "app/details.py": "a field of `step_detail`",
+    "app/record/details.py": "a field of `step_detail`",
     "surfaces/cli/pages/details.py": "a field of `step_detail`",
     "surfaces/cli/pages/escalation.py": "a word on a page",
     "surfaces/cli/commands/models.py": "an argument of a command",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.app.task_list import list_all_tasks, task_summary
+from agentforge.app.record.listed import list_all_tasks, task_summary
 from agentforge.core.inputs import Create
 from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.task.journal import Journal

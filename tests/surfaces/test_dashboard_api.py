@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 
-from agentforge.app.tasks import OpenTask
+from agentforge.app.record.open_tasks import OpenTask
 from agentforge.core.inputs import Create
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import Budget
@@ -124,11 +124,14 @@ def test_lists_and_tasks_have_the_values_that_status_prints(
 
 
 def test_to_look_at_tasks_loads_nothing_that_drives_them() -> None:
+    looks = ("diffs", "contexts", "details", "document", "steps")
+    modules = [f"agentforge.app.record.{name}" for name in looks]
+    modules += [f"agentforge.app.people.{name}" for name in ("inbox", "offers", "presented", "questions")]
+    modules += ["agentforge.app.evidence.metrics", "agentforge.app.drivers.driver_words"]
     code = (
-        "import sys, agentforge.surfaces.dashboard.serve\n"
-        "from agentforge.app import (contexts, details, diffs, driver_words, inbox, metrics, offers,"
-        " presented, questions, steps, task_document)\n"
-        "print([name for name in ('agentforge.app.driver', 'agentforge.languages.table') if name in sys.modules])"
+        f"import sys, agentforge.surfaces.dashboard.serve, {', '.join(modules)}\n"
+        "print([name for name in ('agentforge.app.drivers.driver', 'agentforge.languages.table')"
+        " if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]", "a first look would take seconds, and memory for as long as it runs"

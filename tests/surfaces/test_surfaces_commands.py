@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.settings import check_settings
+from agentforge.app.setup.settings import check_settings
 from agentforge.surfaces.cli.command_list import COMMANDS
 from agentforge.system import strict_yaml
 from tests import forked
@@ -28,7 +28,7 @@ class Broken:
 sys.meta_path.insert(0, Broken())
 """
 NAMES = [name for name in COMMANDS if name not in ("resume", "ui")]  # other names of the same
-HEAVY = ("rich", "yaml", "jsonschema_rs", "asyncio", "pydantic", "agentforge.app.driver")
+HEAVY = ("rich", "yaml", "jsonschema_rs", "asyncio", "pydantic", "agentforge.app.drivers.driver")
 EACH_HELP = f"""
 import os, sys
 from agentforge.surfaces.cli.main import main

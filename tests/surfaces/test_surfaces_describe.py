@@ -7,7 +7,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from agentforge.app.settings_file import spell_command
+from agentforge.app.setup.settings_file import spell_command
 from agentforge.core.codec import decode
 from agentforge.core.events import (
     ActionsPerformed,

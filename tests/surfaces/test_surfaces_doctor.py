@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app import machine
+from agentforge.app.setup import machine
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS
 from agentforge.sandbox.walls.probe import ESSENTIAL

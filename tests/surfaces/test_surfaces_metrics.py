@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.metrics import Group, TaskMeasure, figures
+from agentforge.app.evidence.metrics import Group, TaskMeasure, figures
 from agentforge.core.errors import StateInvalid
 from agentforge.core.inputs import NoteDefect
 from agentforge.surfaces.cli.main import main

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.deliverable import changes_files, read_deliverable
-from agentforge.app.reports import TaskReport
-from agentforge.app.steps import collect
+from agentforge.app.record.deliverable import changes_files, read_deliverable
+from agentforge.app.record.reports import TaskReport
+from agentforge.app.record.steps import collect
 from agentforge.catalog.modes import MODE_NAMES
 from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageEntered, TaskDelivered
 from agentforge.core.inputs import CommitMade

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.app.permissions import meant
+from agentforge.app.people.permissions import meant
 from agentforge.store.layout import Home
 from agentforge.store.task.times import stamp, utc_now
 from agentforge.store.user.grants import Grant, add_grant, grants_file, read_grants

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.phase_log import append_line, read_logged
-from agentforge.app.phasing import Checkout, continue_workflow
+from agentforge.app.workflow.log import append_line, read_logged
+from agentforge.app.workflow.phasing import Checkout, continue_workflow
 from agentforge.catalog.phases import PHASES, workflow
 from agentforge.core.errors import PolicyError
 from agentforge.phases.log import LOG, read_log

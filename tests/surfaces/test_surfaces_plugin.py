@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from agentforge import __version__
-from agentforge.app import plugin
-from agentforge.app.plugin import RECEIPT, install_plugin, marketplace_path, uninstall_plugin
+from agentforge.app.workflow import plugin
+from agentforge.app.workflow.plugin import RECEIPT, install_plugin, marketplace_path, uninstall_plugin
 from agentforge.core.errors import UserError
 from agentforge.integrations.claude_code import HOOK, PLUGIN, SETTINGS, workspace_files
 from agentforge.system.beneath import Content, replace_beneath

@@ -15,7 +15,7 @@ from tests.surfaces.scene import CODE, QUESTION, Scene, make_scene
 # is a process of its own, forked from one that has imported them all.
 COUNTING = """
 import json, os, pkgutil, sys, threading
-import agentforge.app.driver, agentforge.models.scripted
+import agentforge.app.drivers.driver, agentforge.models.scripted
 from agentforge.store.task.journal import Journal
 from agentforge.surfaces import cli
 from agentforge.surfaces.cli.main import main

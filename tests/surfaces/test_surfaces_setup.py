@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.own_config import template, with_model
+from agentforge.app.setup.own_config import template, with_model
 from agentforge.core.reply import Json
 from agentforge.testing import AnthropicServer, OpenAIServer, WireServer
 from tests import forked

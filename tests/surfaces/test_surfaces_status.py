@@ -98,7 +98,7 @@ def test_a_list_of_tasks_that_have_not_moved_loads_none_of_the_rules(asked: Scen
         )
         assert asked.task in done.stdout
         loaded = set(done.stderr.split())
-        assert "agentforge.app.task_rows" in loaded
+        assert "agentforge.app.record.rows" in loaded
         assert [name for name in sorted(loaded) if name.startswith(heavy)] == [], words
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.kept_work import NeededKeys
+from agentforge.app.branches.kept_work import NeededKeys
 from agentforge.core.inputs import Resolution
 from agentforge.store.layout import Home, TaskFiles, repo_name
 from agentforge.store.site import Site

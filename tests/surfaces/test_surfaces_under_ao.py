@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
-from agentforge.app.phasing import WorkflowStatus
-from agentforge.app.plugin_hooks import run_hook, status_text
-from agentforge.app.under_ao import fetch_role_files
+from agentforge.app.workflow.phasing import WorkflowStatus
+from agentforge.app.workflow.plugin_hooks import run_hook, status_text
+from agentforge.app.workflow.under_ao import fetch_role_files
 from agentforge.integrations.claude_code import PLUGIN
 from agentforge.phases.state import read_state
 from agentforge.phases.tree import STATE

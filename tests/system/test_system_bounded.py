@@ -27,7 +27,7 @@ from agentforge.languages.python.testreport import read_report_file
 print(read_report_file(path, b"k" * 32, "token", "/tree").doubt())
 """,
     "committed settings": """
-from agentforge.app.settings import read_project_settings
+from agentforge.app.setup.settings import read_project_settings
 from agentforge.system.git.repository import Git
 print(read_project_settings(Git.open(path), "HEAD"))
 """,

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
-from agentforge.app.settings import check_settings
+from agentforge.app.setup.settings import check_settings
 from agentforge.core.errors import UserError
 from agentforge.languages.python.testreport import read_report_file
 from agentforge.store.task.journal import read_lines

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from agentforge import __version__
-from agentforge.app.connection import read_temporal
-from agentforge.app.hosting import HostedSession, HostedTasks
+from agentforge.app.drivers.connection import read_temporal
+from agentforge.app.drivers.hosting import HostedSession, HostedTasks
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Outcome
 from agentforge.core.state import State

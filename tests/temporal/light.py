@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge.app.hosting import HostedTasks
+from agentforge.app.drivers.hosting import HostedTasks
 from agentforge.core.effects import (
     Act,
     Ask,

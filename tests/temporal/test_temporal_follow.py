@@ -21,15 +21,15 @@ from typing import Any
 import pytest
 
 from agentforge import __version__
-from agentforge.app import engine_view as view_of_engine
-from agentforge.app import following, holdups, remote
-from agentforge.app.connection import workflow_name
-from agentforge.app.ended_workflows import end_reason
-from agentforge.app.engine_view import EngineView, engine_fields, engine_view
-from agentforge.app.holdups import Case
+from agentforge.app.drivers import engine_view as view_of_engine
+from agentforge.app.drivers import following, holdups, remote
+from agentforge.app.drivers.connection import workflow_name
+from agentforge.app.drivers.ended_workflows import end_reason
+from agentforge.app.drivers.engine_view import EngineView, engine_fields, engine_view
+from agentforge.app.drivers.holdups import Case
+from agentforge.app.drivers.remote import drive_remotely
 from agentforge.app.ports import Tone
-from agentforge.app.remote import drive_remotely
-from agentforge.app.tasks import OpenTask
+from agentforge.app.record.open_tasks import OpenTask
 from agentforge.core.errors import Unusable
 from agentforge.core.inputs import Resolution
 from agentforge.core.state import State

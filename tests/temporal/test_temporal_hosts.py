@@ -18,7 +18,7 @@ from temporalio.common import SearchAttributeKey
 
 import agentforge
 from agentforge import __version__
-from agentforge.app.hosting import HostedTasks
+from agentforge.app.drivers.hosting import HostedTasks
 from agentforge.core.errors import UsageError
 from agentforge.engines.temporal.client import workflow_id
 from agentforge.engines.temporal.config import Config

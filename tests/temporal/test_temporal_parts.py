@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from temporalio.converter import DataConverter
 
-from agentforge.app.connection import read_temporal
-from agentforge.app.settings import read_settings
+from agentforge.app.drivers.connection import read_temporal
+from agentforge.app.setup.settings import read_settings
 from agentforge.core.errors import UsageError
 from agentforge.core.events import Event
 from agentforge.core.inputs import Prepared

@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from agentforge import __version__
-from agentforge.app.hosting import HostedTasks
+from agentforge.app.drivers.hosting import HostedTasks
 from agentforge.core.errors import UsageError
 from agentforge.engines.temporal.activities import _failure
 from agentforge.engines.temporal.config import Config

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agentforge.activities import judge
-from agentforge.app.replaying import replay
-from agentforge.app.tasks import open_task
+from agentforge.app.evidence.replaying import replay
+from agentforge.app.record.open_tasks import open_task
 from agentforge.core.events import AskSent
 from agentforge.gates.verdict import Verdict
 from agentforge.store.task.journal import read_lines

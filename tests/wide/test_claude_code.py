@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.app.plugin import marketplace_path
+from agentforge.app.workflow.plugin import marketplace_path
 from agentforge.integrations.claude_code import PLUGIN
 from tests.surfaces.scene import make_scene
 from tests.whole.checkouts import COMMAND

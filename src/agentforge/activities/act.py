@@ -25,10 +25,10 @@ from agentforge.core.inputs import Acted, ActionLeaving
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
 from agentforge.core.state import RunView
 from agentforge.core.values import NOT_DONE, UNKNOWN, ActionDigest, ArtifactRef, Opened, Question, Reopening
-from agentforge.gates.documents import objects, texts
+from agentforge.gates.change.documents import objects, texts
 from agentforge.gates.finals import artifact_problems
-from agentforge.gates.predicates import unanswered
-from agentforge.gates.subject import Subject, fold
+from agentforge.gates.rules.subject import Subject, fold
+from agentforge.gates.rules.table import unanswered
 from agentforge.store.task import artifacts
 from agentforge.store.task.confidence import taken_in
 from agentforge.system.canon import digest_value

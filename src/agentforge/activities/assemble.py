@@ -37,10 +37,10 @@ from agentforge.core.inputs import Assembled
 from agentforge.core.pipeline import Part, reader_of
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
-from agentforge.gates.amendments import amended
-from agentforge.gates.documents import objects, texts
+from agentforge.gates.change.documents import objects, texts
+from agentforge.gates.change.kinds import failed_before, owed_line
 from agentforge.gates.flags import flags_text, shown_flags
-from agentforge.gates.kinds import failed_before, owed_line
+from agentforge.gates.new_tests.amendments import amended
 from agentforge.languages.reach import Reach, render
 from agentforge.models.base import OfferedTool
 from agentforge.system import strict_yaml

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from agentforge.activities.world import BaselineRecord, World
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.gates.documents import texts
-from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.change.documents import texts
+from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.languages.merged import merged_checks, merged_runs
 from agentforge.languages.outcomes import GOOD, TestRun, rerun_flaky
 from agentforge.languages.repository import Project

@@ -17,7 +17,7 @@ from agentforge.core.state import RunView, State
 from agentforge.core.values import CheckDigest, CheckPart, CheckStatus, PartStatus
 from agentforge.gates.ratchets import not_run, worse
 from agentforge.gates.red import declared_tests
-from agentforge.gates.superseded import superseded_ids
+from agentforge.gates.suite.superseded import superseded_ids
 from agentforge.languages.outcomes import GOOD, TestRun, counted, error_line
 from agentforge.languages.symbols import syntax_error
 from agentforge.languages.table import is_code

@@ -17,8 +17,8 @@ from agentforge.core.errors import UsageError
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.pipeline import Part
 from agentforge.core.state import RunView, State
-from agentforge.gates.delicate import delicate_paths
-from agentforge.gates.documents import objects
+from agentforge.gates.change.delicate import delicate_paths
+from agentforge.gates.change.documents import objects
 from agentforge.gates.quality import nothing_worse
 from agentforge.sandbox.worktree import TRAILER, Pointed
 from agentforge.store.task import archive

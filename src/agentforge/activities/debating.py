@@ -14,10 +14,10 @@ from agentforge.core.reply import Json
 from agentforge.core.state import RunView, State
 from agentforge.core.values import ArtifactRef
 from agentforge.documents import front_matter
-from agentforge.gates.debate import judge_debate
-from agentforge.gates.debate_spelling import debate_texts, one_line, paragraph, score_of
-from agentforge.gates.debate_trigger import Stakes
-from agentforge.gates.documents import objects, texts
+from agentforge.gates.change.documents import objects, texts
+from agentforge.gates.debates.files import judge_debate
+from agentforge.gates.debates.spelling import debate_texts, one_line, paragraph, score_of
+from agentforge.gates.debates.trigger import Stakes
 from agentforge.gates.verdict import Verdict
 from agentforge.phases.debates import DebatePlan, spell_plan
 

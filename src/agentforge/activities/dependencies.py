@@ -19,7 +19,7 @@ from agentforge.core.machine import TERMINAL
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.versions import Version, range_problem, read_version, satisfies
-from agentforge.gates.documents import objects
+from agentforge.gates.change.documents import objects
 from agentforge.system.canon import digest_value
 
 LOOK_S = 2.0

@@ -9,15 +9,15 @@ from agentforge.activities.world import World
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.gates.documents import objects, texts
-from agentforge.gates.examined import examined_lines
+from agentforge.gates.change.documents import objects, texts
 from agentforge.gates.finals import not_run_lines, unread_lines
 from agentforge.gates.flags import flags_of, with_rulings
-from agentforge.gates.marked import marked_lines
-from agentforge.gates.mutation import mutation_lines
-from agentforge.gates.plan import runs_of
+from agentforge.gates.new_tests.examined import examined_lines
+from agentforge.gates.new_tests.mutation import mutation_lines
+from agentforge.gates.new_tests.unproved import unproved_lines
 from agentforge.gates.red import declared_tests, names_test
-from agentforge.gates.unproved import unproved_lines
+from agentforge.gates.runs.plan import runs_of
+from agentforge.gates.suite.marked import marked_lines
 from agentforge.sandbox.worktree import Pointed
 from agentforge.system.canon import digest_value
 

@@ -11,9 +11,9 @@ from agentforge.core.examining import is_about_checks
 from agentforge.core.pipeline import Stage
 from agentforge.core.state import RunView, State
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.amendments import amended
-from agentforge.gates.documents import objects, texts
-from agentforge.gates.examined import ExaminedCase, judge_examined, place_of_checks
+from agentforge.gates.change.documents import objects, texts
+from agentforge.gates.new_tests.amendments import amended
+from agentforge.gates.new_tests.examined import ExaminedCase, judge_examined, place_of_checks
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.interface import public_names
 from agentforge.languages.symbols import decode

@@ -6,10 +6,10 @@ from dataclasses import replace
 from agentforge.activities.world import World
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
-from agentforge.gates.documents import objects
+from agentforge.gates.change.documents import objects
 from agentforge.gates.green import MAX_REASONS
-from agentforge.gates.marked import MarkedVerdict, judge_marked
-from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.runs.pristine import PristineRunner
+from agentforge.gates.suite.marked import MarkedVerdict, judge_marked
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.joined import joined_language
 from agentforge.languages.outcomes import TestRun

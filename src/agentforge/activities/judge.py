@@ -32,18 +32,18 @@ from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.change_kind import claimed, red_for_kind
-from agentforge.gates.documents import objects, texts
+from agentforge.gates.change.documents import objects, texts
+from agentforge.gates.change.kind import claimed, red_for_kind
+from agentforge.gates.change.named import NamedCase, named_flags
+from agentforge.gates.change.words import not_words
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled, unread_lines
 from agentforge.gates.green import MAX_REASONS, GreenCase, judge_green
-from agentforge.gates.named import NamedCase, named_flags
-from agentforge.gates.not_checked import outside_suite, suite_gaps
 from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.ratchets import NOT_CONFIGURED
 from agentforge.gates.red import RedCase, prove_red
-from agentforge.gates.subject import Subject
+from agentforge.gates.rules.subject import Subject
+from agentforge.gates.suite.not_checked import outside_suite, suite_gaps
 from agentforge.gates.verdict import Verdict
-from agentforge.gates.words import not_words
 from agentforge.languages.outcomes import GOOD
 from agentforge.languages.reach import render
 from agentforge.languages.tests import is_run

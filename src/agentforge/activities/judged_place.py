@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agentforge.activities.world import World
 from agentforge.core.state import State
-from agentforge.gates.shadows import is_named
+from agentforge.gates.change.shadows import is_named
 from agentforge.languages.interface import checker_settings
 
 

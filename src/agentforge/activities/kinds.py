@@ -3,8 +3,8 @@
 from agentforge.activities.world import Document, World
 from agentforge.core.conditions import Fact
 from agentforge.core.state import RunView, State
-from agentforge.gates.change_kind import KindOfChange
-from agentforge.gates.kinds import Allowed, allowed_kind, failed_before
+from agentforge.gates.change.kind import KindOfChange
+from agentforge.gates.change.kinds import Allowed, allowed_kind, failed_before
 
 _REMOVES = ("remove", "delete", "drop")
 

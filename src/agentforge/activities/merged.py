@@ -5,7 +5,7 @@ from typing import Any
 from agentforge.activities.world import World
 from agentforge.core.state import State
 from agentforge.gates.merged import MergeCase, judge_merge
-from agentforge.gates.superseded import superseded_ids
+from agentforge.gates.suite.superseded import superseded_ids
 from agentforge.gates.verdict import Verdict
 
 

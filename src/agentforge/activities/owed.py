@@ -14,8 +14,8 @@ from agentforge.core.pipeline import Product
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.gates.finals import TARGET_CHARS
-from agentforge.gates.predicates_vague import vague_request_questioned
-from agentforge.gates.subject import Subject
+from agentforge.gates.rules.subject import Subject
+from agentforge.gates.rules.vague import vague_request_questioned
 from agentforge.sizing.triage import triage
 from agentforge.tools.base import ToolSpec
 from agentforge.tools.run.running import submit_name, submit_tool

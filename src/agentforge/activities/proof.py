@@ -9,13 +9,13 @@ from agentforge.activities.measure import compare_types
 from agentforge.activities.world import World
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
-from agentforge.gates.amendments import amendment_flags
-from agentforge.gates.documents import objects
+from agentforge.gates.change.documents import objects
 from agentforge.gates.flags import Flag
-from agentforge.gates.justified import asked_about, question_about, unjustified
+from agentforge.gates.new_tests.amendments import amendment_flags
 from agentforge.gates.red import MAX_REASONS, RedCase
 from agentforge.gates.red_checks import check_problems
-from agentforge.gates.superseded import superseded_ids
+from agentforge.gates.suite.justified import asked_about, question_about, unjustified
+from agentforge.gates.suite.superseded import superseded_ids
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.values import CheckRun
 

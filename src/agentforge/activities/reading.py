@@ -8,7 +8,7 @@ from agentforge.context.tokens import measured
 from agentforge.core.pipeline import ARBITER, Stage, part_number, reader_of
 from agentforge.core.runs import Run
 from agentforge.core.state import RunView, State
-from agentforge.gates.named import is_lock
+from agentforge.gates.change.named import is_lock
 from agentforge.languages.documents.outline import is_document
 from agentforge.languages.table import LANGUAGES, is_source
 from agentforge.system.canon import digest

@@ -8,7 +8,7 @@ from agentforge.core.reply import Action
 from agentforge.core.returns import standing
 from agentforge.core.state import RunView
 from agentforge.core.values import Reopening
-from agentforge.gates.documents import texts
+from agentforge.gates.change.documents import texts
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import ToolResult
 from agentforge.tools.bridge import Bridge

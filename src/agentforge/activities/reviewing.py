@@ -9,7 +9,7 @@ from agentforge.core.reply import Json
 from agentforge.core.runs import Run
 from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.documents import texts
+from agentforge.gates.change.documents import texts
 from agentforge.gates.finals import Facts, filled
 from agentforge.gates.flags import Flag, shown_flags, unruled
 from agentforge.gates.review import blocks, joined, judge_panel, judge_review

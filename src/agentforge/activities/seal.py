@@ -8,9 +8,9 @@ from typing import Any
 from agentforge.activities.world import World
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.gates.documents import objects
+from agentforge.gates.change.documents import objects
 from agentforge.gates.finals import not_run_lines
-from agentforge.gates.unproved import unproved_lines
+from agentforge.gates.new_tests.unproved import unproved_lines
 from agentforge.sandbox.worktree import TRAILER
 from agentforge.system.canon import digest_value
 from agentforge.system.signatures import Envelope, PublicKey, armour

@@ -22,7 +22,7 @@ from agentforge.core.reply import Json
 from agentforge.core.runs import Run
 from agentforge.core.state import RunView, State
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.pristine import PristineRunner, time_of_one
+from agentforge.gates.runs.pristine import PristineRunner, time_of_one
 from agentforge.languages.imports import ImportGraph
 from agentforge.languages.joined import joined_language
 from agentforge.languages.outcomes import GOOD, TestRun

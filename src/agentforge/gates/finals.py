@@ -9,17 +9,17 @@ from agentforge.catalog.contracts import Contract, problems
 from agentforge.catalog.kinds import asked_for
 from agentforge.core.pipeline import Part, Pipeline
 from agentforge.core.reply import Json
-from agentforge.gates.documents import objects
-from agentforge.gates.examined import examined_lines
+from agentforge.gates.change.documents import objects
 from agentforge.gates.flags import flags_of
-from agentforge.gates.mutation import mutation_lines
-from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
-from agentforge.gates.predicates_frame import asked_of
+from agentforge.gates.new_tests.examined import examined_lines
+from agentforge.gates.new_tests.mutation import mutation_lines
+from agentforge.gates.new_tests.unproved import unproved_lines
 from agentforge.gates.ratchets import NOT_CONFIGURED
 from agentforge.gates.red import declared_tests
-from agentforge.gates.subject import fold
-from agentforge.gates.superseded import superseded_lines
-from agentforge.gates.unproved import unproved_lines
+from agentforge.gates.rules.frame import asked_of
+from agentforge.gates.rules.subject import fold
+from agentforge.gates.rules.table import ARTIFACT_RULES, SURE, Subject
+from agentforge.gates.suite.superseded import superseded_lines
 from agentforge.system.git.repository import Git
 
 Document = dict[str, Json]

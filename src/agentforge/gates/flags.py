@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from agentforge.core.reply import Json
-from agentforge.gates.documents import objects
+from agentforge.gates.change.documents import objects
 
 RULE = "[rule on it] "
 """What a line begins with if the reviewer must rule on it."""

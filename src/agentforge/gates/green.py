@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentforge.core.reply import Json
-from agentforge.gates.about import SAME_CODE, TaskChange, change_between, weigh_change
-from agentforge.gates.counterproof import counterproof, in_doubt
-from agentforge.gates.documents import objects, texts
-from agentforge.gates.emptied import empty_change, with_values
-from agentforge.gates.examples import lost_examples
+from agentforge.gates.change.documents import objects, texts
+from agentforge.gates.change.shadows import is_named, shadowing
+from agentforge.gates.change.words import not_words
 from agentforge.gates.flags import Flag, flags_of
-from agentforge.gates.frames import asked_for, set_up_otherwise
-from agentforge.gates.newcomers import failing_newcomers
-from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
-from agentforge.gates.pristine import PristineRunner, result_of
+from agentforge.gates.new_tests.about import SAME_CODE, TaskChange, change_between, weigh_change
+from agentforge.gates.new_tests.counterproof import counterproof, in_doubt
+from agentforge.gates.new_tests.emptied import empty_change, with_values
 from agentforge.gates.ratchets import gaps, not_run, worse
-from agentforge.gates.renamed_tests import lost_on_the_way, renamed_rows, renamed_tests
-from agentforge.gates.shadows import is_named, shadowing
-from agentforge.gates.stability import excuses, settle, wobbling
-from agentforge.gates.superseded import (
+from agentforge.gates.runs.frames import asked_for, set_up_otherwise
+from agentforge.gates.runs.pristine import PristineRunner, result_of
+from agentforge.gates.runs.stability import excuses, settle, wobbling
+from agentforge.gates.suite.examples import lost_examples
+from agentforge.gates.suite.newcomers import failing_newcomers
+from agentforge.gates.suite.old_tests import has_passing_tests, tree_with_old_tests
+from agentforge.gates.suite.renamed_tests import lost_on_the_way, renamed_rows, renamed_tests
+from agentforge.gates.suite.superseded import (
     edited_tests,
     given_up_whole,
     record_of,
@@ -30,7 +31,6 @@ from agentforge.gates.superseded import (
     weakened_tests,
 )
 from agentforge.gates.verdict import Verdict
-from agentforge.gates.words import not_words
 from agentforge.languages.outcomes import GOOD, NO_TESTS, TestRun, compare
 from agentforge.languages.values import CheckRun, Stranger
 

@@ -5,8 +5,8 @@ target fails there.
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from agentforge.gates.pristine import PristineRunner, result_of
-from agentforge.gates.stability import settle
+from agentforge.gates.runs.pristine import PristineRunner, result_of
+from agentforge.gates.runs.stability import settle
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import compare, counted
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from agentforge.catalog.kinds import what_kind_of_file
 from agentforge.core.reply import Json
 from agentforge.gates.coverage import Covered, added_lines, covered, uncovered
-from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.ratchets import NOT_CONFIGURED, grown, worse_complexity
+from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
 from agentforge.languages.generated import lay_generated

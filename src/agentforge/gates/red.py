@@ -11,14 +11,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from agentforge.core.reply import Json
-from agentforge.gates.beside import disturbance
-from agentforge.gates.documents import objects, texts
-from agentforge.gates.live import lifeless, support_flags, twins
-from agentforge.gates.pristine import PristineRunner
-from agentforge.gates.shadows import shadowing
-from agentforge.gates.stability import unlike
-from agentforge.gates.superseded import edited_tests, unknown_ids, untouched, weakened_tests
-from agentforge.gates.unproved import KEY, only_guarded, unproved, unproved_flags
+from agentforge.gates.change.documents import objects, texts
+from agentforge.gates.change.shadows import shadowing
+from agentforge.gates.new_tests.live import lifeless, support_flags, twins
+from agentforge.gates.new_tests.unproved import KEY, only_guarded, unproved, unproved_flags
+from agentforge.gates.runs.pristine import PristineRunner
+from agentforge.gates.runs.stability import unlike
+from agentforge.gates.suite.beside import disturbance
+from agentforge.gates.suite.superseded import edited_tests, unknown_ids, untouched, weakened_tests
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.core.pipeline import ReviewMode
 from agentforge.core.reply import Json
-from agentforge.gates.documents import objects
+from agentforge.gates.change.documents import objects
 from agentforge.gates.flags import rejected
 from agentforge.gates.verdict import Verdict
 

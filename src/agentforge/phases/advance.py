@@ -13,7 +13,7 @@ from agentforge.catalog.phases import PHASES, PhaseId, workflow
 from agentforge.core.errors import StateInvalid, UsageError
 from agentforge.documents.items import items
 from agentforge.documents.outline import named
-from agentforge.gates.debate_trigger import Flag, Triggered, triggered
+from agentforge.gates.debates.trigger import Flag, Triggered, triggered
 from agentforge.phases import debates
 from agentforge.phases.debates import DebatePlan
 from agentforge.phases.entering import enter, entry_notes

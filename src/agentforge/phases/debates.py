@@ -10,9 +10,9 @@ from agentforge.documents import front_matter
 from agentforge.documents.items import items, labelled, plain
 from agentforge.documents.outline import named, with_body
 from agentforge.documents.tables import tables
-from agentforge.gates.debate import DebateVerdict, judge_debate
-from agentforge.gates.debate_documents import Option, read_options, read_risks
-from agentforge.gates.debate_trigger import DebateSettings, Stakes
+from agentforge.gates.debates.documents import Option, read_options, read_risks
+from agentforge.gates.debates.files import DebateVerdict, judge_debate
+from agentforge.gates.debates.trigger import DebateSettings, Stakes
 from agentforge.phases import knowledge
 from agentforge.phases.state import WorkflowState
 from agentforge.phases.tree import DEBATES, DOCS, WORKFLOW, WorkflowTree, debate_folder, working_document

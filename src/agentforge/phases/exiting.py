@@ -12,7 +12,7 @@ from agentforge.documents import front_matter
 from agentforge.documents.items import items, labelled, plain
 from agentforge.documents.outline import body, content, named, outline, visible
 from agentforge.documents.tables import spell_table
-from agentforge.gates.debate_documents import ActionItem, Synthesis, is_blank, read_risks
+from agentforge.gates.debates.documents import ActionItem, Synthesis, is_blank, read_risks
 from agentforge.phases import knowledge
 from agentforge.phases.debates import judge, plans_of
 from agentforge.phases.rules import rows_of

@@ -11,7 +11,7 @@ from agentforge.catalog.phases import Registry, workflow
 from agentforge.documents.items import plain
 from agentforge.documents.outline import appended, content, named, newline_of, outline
 from agentforge.documents.tables import Row, spell_table, tables, with_cell, with_row
-from agentforge.gates.debate_documents import AcceptedRisk, KillSwitch, read_level
+from agentforge.gates.debates.documents import AcceptedRisk, KillSwitch, read_level
 from agentforge.phases.tree import KNOWLEDGE, WorkflowTree
 
 _DECISION = re.compile(r"D[A-Z]*0*(\d+)\b\s*[:.\u2013\u2014-]?\s*(.*)", re.DOTALL)

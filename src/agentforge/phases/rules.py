@@ -11,7 +11,7 @@ from agentforge.catalog.phases import PhaseDefinition, PhaseRule, workflow
 from agentforge.documents.items import items, plain
 from agentforge.documents.outline import body, content, named
 from agentforge.documents.tables import Row, tables
-from agentforge.gates.debate_documents import is_blank
+from agentforge.gates.debates.documents import is_blank
 from agentforge.phases import knowledge
 from agentforge.phases.tree import DOCS, WorkflowTree, working_document
 

@@ -17,7 +17,7 @@ from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
 from agentforge.documents import front_matter
 from agentforge.documents.outline import content, named, visible, with_body
-from agentforge.gates.debate import DebateStatus
+from agentforge.gates.debates.files import DebateStatus
 from agentforge.phases.tree import STATE, BrokenState
 from agentforge.system.strict_yaml import YamlValue
 

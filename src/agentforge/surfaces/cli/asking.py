@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import click
 
-from agentforge.app.answers import goes_on_with
-from agentforge.app.deciding import DECISIONS, EDIT
-from agentforge.app.presented import presented
-from agentforge.app.tasks import OpenTask
-from agentforge.app.versions import version_path
+from agentforge.app.people.answers import goes_on_with
+from agentforge.app.people.deciding import DECISIONS, EDIT
+from agentforge.app.people.presented import presented
+from agentforge.app.record.open_tasks import OpenTask
+from agentforge.app.record.versions import version_path
 from agentforge.core.decisions import STOP
 from agentforge.core.errors import UsageError
 from agentforge.core.iterating import REFUSE

@@ -1,8 +1,8 @@
 """An answer on record, and the task driven on: what every command does that lets a person answer."""
 
-from agentforge.app.answers import answer
-from agentforge.app.remote import tell_workers
-from agentforge.app.tasks import OpenTask
+from agentforge.app.drivers.remote import tell_workers
+from agentforge.app.people.answers import answer
+from agentforge.app.record.open_tasks import OpenTask
 from agentforge.core.values import Feedback
 from agentforge.surfaces.cli.driving import drive_and_tell, tell
 from agentforge.surfaces.cli.printing import say

@@ -6,12 +6,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
-from agentforge.app.driving import drive
-from agentforge.app.extending import extend_line
-from agentforge.app.notifying import notify_ways
+from agentforge.app.drivers.driving import drive
+from agentforge.app.drivers.notifying import notify_ways
+from agentforge.app.intake.extending import extend_line
 from agentforge.app.ports import Ask, Watcher
-from agentforge.app.reports import TaskReport, report
-from agentforge.app.tasks import OpenTask
+from agentforge.app.record.open_tasks import OpenTask
+from agentforge.app.record.reports import TaskReport, report
 from agentforge.core.errors import UserError
 from agentforge.core.state import State
 from agentforge.surfaces.cli.asking import ask_here, ask_to_go_on

@@ -83,6 +83,6 @@ def at_terminal() -> bool:
     """
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
         return False
-    from agentforge.app.ao_session import is_under_ao
+    from agentforge.app.workflow.ao_session import is_under_ao
 
     return not is_under_ao()

@@ -5,8 +5,8 @@ import sys
 
 import click
 
-from agentforge.app.messages import is_answered
-from agentforge.app.tasks import OpenTask
+from agentforge.app.people.messages import is_answered
+from agentforge.app.record.open_tasks import OpenTask
 from agentforge.core.values import Escalation
 from agentforge.surfaces.cli.printing import say, say_prompt
 from agentforge.system.visible import brief

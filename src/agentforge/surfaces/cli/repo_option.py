@@ -43,7 +43,7 @@ def named_repository() -> "Repository | None":
     name = None if context is None else context.meta.get(_META)
     if name is None:
         return None
-    from agentforge.app.repositories import find_repository
+    from agentforge.app.setup.repositories import find_repository
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
 
@@ -52,7 +52,7 @@ def named_repository() -> "Repository | None":
 
 def default_base(git: "Git") -> str | None:
     """Where a task starts if nobody says: a repository that was named has a branch for that."""
-    from agentforge.app.repositories import base_of
+    from agentforge.app.setup.repositories import base_of
 
     named = named_repository()
     return None if named is None else base_of(git, named)

@@ -6,7 +6,7 @@ from contextlib import redirect_stdout
 
 import click
 
-from agentforge.app.steps import Step
+from agentforge.app.record.steps import Step
 from agentforge.surfaces.cli.printing import print_paged, say
 
 PARTS = {"c": "context", "r": "reply", "t": "tools", "d": "diff", "g": "gate", "s": "state"}

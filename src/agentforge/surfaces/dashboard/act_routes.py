@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body
 from fastapi.responses import JSONResponse, Response
 
-from agentforge.app.tasks import OpenTask
+from agentforge.app.record.open_tasks import OpenTask
 from agentforge.core.errors import UsageError
 from agentforge.store.site import Site
 from agentforge.surfaces.dashboard.parts import EscalationName, Known, Repo, TaskName
@@ -33,9 +33,9 @@ def start(  # noqa: PLR0913, PLR0917 - what can be said beside a request
     iterate: Annotated[bool, Body(embed=True)] = False,  # noqa: FBT002 - a field of a document
 ) -> Response:
     """A request becomes a task, and a process of its own drives it."""
-    from agentforge.app import starting
-    from agentforge.app.detaching import continue_apart
-    from agentforge.app.watching import Watching
+    from agentforge.app.drivers.detaching import continue_apart
+    from agentforge.app.intake import starting
+    from agentforge.app.intake.watching import Watching
 
     if repo not in reader.repositories():
         raise UsageError(
@@ -71,9 +71,9 @@ def resolve(
 @router.post("/tasks/{task_id}/escalations/{escalation_id}/shown")
 def shown(reader: Known, task_id: TaskName, escalation_id: EscalationName, repo: Repo = None) -> Response:
     """Notes that a person has the question before them."""
-    from agentforge.app.inbox import mark_shown, record_of
-    from agentforge.app.messages import open_question
-    from agentforge.app.questions import AskedQuestion
+    from agentforge.app.people.inbox import mark_shown, record_of
+    from agentforge.app.people.messages import open_question
+    from agentforge.app.people.questions import AskedQuestion
 
     task = reader.open_anew(task_id, repo)
     question = open_question(task.state, escalation_id.upper())
@@ -108,8 +108,8 @@ def feedback(
     repo: Repo = None,
 ) -> Response:
     """Asks for changes: words about the whole, and an issue for each place."""
-    from agentforge.app.deciding import check_about, decision_awaited
-    from agentforge.app.feedback import read_feedback
+    from agentforge.app.people.deciding import check_about, decision_awaited
+    from agentforge.app.people.feedback import read_feedback
 
     task = reader.open_anew(task_id, repo)
     asked = decision_awaited(task)
@@ -123,9 +123,9 @@ def feedback(
 @router.post("/tasks/{task_id}/extend")
 def extend(reader: Known, task_id: TaskName, stage: OneWord = None, repo: Repo = None) -> Response:
     """Goes on to a later stage: of a version that is presented, or of a completed task."""
-    from agentforge.app.deciding import DECISIONS
-    from agentforge.app.detaching import continue_apart
-    from agentforge.app.extending import extend_line
+    from agentforge.app.drivers.detaching import continue_apart
+    from agentforge.app.intake.extending import extend_line
+    from agentforge.app.people.deciding import DECISIONS
 
     task = reader.open_anew(task_id, repo)
     waiting = task.state.open_escalation
@@ -164,7 +164,7 @@ def budget(
 @router.post("/tasks/{task_id}/continue")
 def go_on(reader: Known, task_id: TaskName, repo: Repo = None) -> Response:
     """Drives a task that nobody drives."""
-    from agentforge.app.detaching import continue_apart
+    from agentforge.app.drivers.detaching import continue_apart
 
     task = reader.open_anew(task_id, repo)
     continue_apart(task)
@@ -174,8 +174,8 @@ def go_on(reader: Known, task_id: TaskName, repo: Repo = None) -> Response:
 @router.post("/tasks/{task_id}/abort")
 def abort(reader: Known, task_id: TaskName, reason: Words = "", repo: Repo = None) -> Response:
     """Ends the task and keeps its work."""
-    from agentforge.app.messages import abort as end
-    from agentforge.app.remote import tell_workers
+    from agentforge.app.drivers.remote import tell_workers
+    from agentforge.app.people.messages import abort as end
 
     task = reader.open_anew(task_id, repo)
     done = end(task, reason)
@@ -188,7 +188,7 @@ def abort(reader: Known, task_id: TaskName, reason: Words = "", repo: Repo = Non
 
 
 def _answered(reader: TaskReader, task: OpenTask, identity: str, words: str, said: Any = None) -> Response:  # noqa: ANN401
-    from agentforge.app.detaching import answer_apart
+    from agentforge.app.drivers.detaching import answer_apart
 
     taken = answer_apart(task, identity, words, said)
     reader.forget_rows()
@@ -199,7 +199,7 @@ def _answered(reader: TaskReader, task: OpenTask, identity: str, words: str, sai
 
 
 def _decided(reader: TaskReader, task_id: str, repo: str | None, words: str) -> Response:
-    from agentforge.app.deciding import decision_awaited
+    from agentforge.app.people.deciding import decision_awaited
 
     task = reader.open_anew(task_id, repo)
     return _answered(reader, task, decision_awaited(task).id, words)

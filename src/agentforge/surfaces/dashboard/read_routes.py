@@ -74,8 +74,8 @@ def tasks(
 @router.get("/tasks/{task_id}")
 def task(reader: Known, task_id: TaskName, repo: Repo = None) -> Response:
     """One task, as `agentforge status TASK --json` prints it."""
-    from agentforge.app.driver_words import last_words
-    from agentforge.app.task_document import task_document
+    from agentforge.app.drivers.driver_words import last_words
+    from agentforge.app.record.document import task_document
 
     with reader.reading(task_id, repo) as found:
         document = task_document(found)
@@ -89,7 +89,7 @@ def phase(
     reader: Known, task_id: TaskName, phase: Annotated[str, Path(max_length=80)], repo: Repo = None
 ) -> Response:
     """One phase: what it must meet to end, what it touched, and its last steps."""
-    from agentforge.app.details import phase_detail
+    from agentforge.app.record.details import phase_detail
 
     with reader.reading(task_id, repo) as found:
         return reply(phase_detail(found, phase))
@@ -104,8 +104,8 @@ def steps(
     limit: Annotated[int, Query(ge=1, le=200)] = 30,
 ) -> Response:
     """The steps, newest first, as `agentforge inspect TASK --json` prints them."""
-    from agentforge.app.steps import mark_interrupted, step_fields
-    from agentforge.app.task_list import is_left
+    from agentforge.app.record.listed import is_left
+    from agentforge.app.record.steps import mark_interrupted, step_fields
 
     with reader.reading(task_id, repo) as found:
         known = reader.steps(found)
@@ -125,9 +125,9 @@ def steps(
 @router.get("/tasks/{task_id}/steps/{step}")
 def step(reader: Known, task_id: TaskName, step: StepNumber, repo: Repo = None) -> Response:
     """One step: what the model saw block by block, what it said, and what came of it."""
-    from agentforge.app.contexts import context_fields, recorded_context
-    from agentforge.app.details import step_detail
-    from agentforge.app.steps import pick, read_verdicts
+    from agentforge.app.record.contexts import context_fields, recorded_context
+    from agentforge.app.record.details import step_detail
+    from agentforge.app.record.steps import pick, read_verdicts
 
     with reader.reading(task_id, repo) as found:
         detail = step_detail(found, step)
@@ -140,7 +140,7 @@ def step(reader: Known, task_id: TaskName, step: StepNumber, repo: Repo = None) 
 @router.get("/tasks/{task_id}/diff")
 def diff(reader: Known, task_id: TaskName, repo: Repo = None) -> Response:
     """What the task has changed so far, as `agentforge diff TASK --json` prints it."""
-    from agentforge.app.diffs import diff_fields
+    from agentforge.app.record.diffs import diff_fields
 
     with reader.reading(task_id, repo) as found:
         if not found.state.tree or found.state.tree == found.state.base_tree:
@@ -151,7 +151,7 @@ def diff(reader: Known, task_id: TaskName, repo: Repo = None) -> Response:
 @router.get("/tasks/{task_id}/evidence")
 def evidence(reader: Known, task_id: TaskName, repo: Repo = None) -> Response:
     """What is proved, requirement by requirement, and what is not."""
-    from agentforge.app.proof_report import proof_report
+    from agentforge.app.evidence.proof_report import proof_report
 
     with reader.reading(task_id, repo) as found:
         if found.state.delivered is None:
@@ -162,10 +162,10 @@ def evidence(reader: Known, task_id: TaskName, repo: Repo = None) -> Response:
 @router.get("/tasks/{task_id}/escalations")
 def escalations(reader: Known, task_id: TaskName, repo: Repo = None) -> Response:
     """The questions of a task, as `agentforge inbox --json` prints them, and what they are about."""
-    from agentforge.app.inbox import record_fields, record_of
-    from agentforge.app.offers import offered
-    from agentforge.app.presented import document_of, presented
-    from agentforge.app.questions import AskedQuestion
+    from agentforge.app.people.inbox import record_fields, record_of
+    from agentforge.app.people.offers import offered
+    from agentforge.app.people.presented import document_of, presented
+    from agentforge.app.people.questions import AskedQuestion
     from agentforge.system.visible import command_line
 
     with reader.reading(task_id, repo) as found:
@@ -210,7 +210,7 @@ def metrics(
     by: Annotated[Literal["repo", "lane", "model", "week"] | None, Query()] = None,
 ) -> Response:
     """How well tasks go, as `agentforge metrics --json` prints it, with the words of each figure."""
-    from agentforge.app.metrics import FIGURES, measure, metrics_fields
+    from agentforge.app.evidence.metrics import FIGURES, measure, metrics_fields
 
     found = metrics_fields(measure(reader.home, since.isoformat() if since else "", by))
     words = {name: {"words": figure.words, "is_share": figure.is_share} for name, figure in FIGURES.items()}

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentforge.app.steps import Step, steps_of
-from agentforge.app.task_list import absent_repositories, list_all_tasks, summaries_of
-from agentforge.app.tasks import OpenTask
+from agentforge.app.record.listed import absent_repositories, list_all_tasks, summaries_of
+from agentforge.app.record.open_tasks import OpenTask
+from agentforge.app.record.steps import Step, steps_of
 from agentforge.core.errors import UsageError, UserError
 from agentforge.store.layout import Home, ProjectFiles
 from agentforge.store.site import Site

@@ -88,7 +88,7 @@ class News:
 
     def text(self) -> str:
         """The task as it is now, with the decisions after the last that was told."""
-        from agentforge.app.logs import entries_since
+        from agentforge.app.record.logs import entries_since
 
         try:
             with self._reader.opened(self._key) as task:

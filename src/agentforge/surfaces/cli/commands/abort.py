@@ -20,9 +20,9 @@ The branch and the whole record are kept; `agentforge continue TASK` resumes the
 @json_option
 def abort(*, task: str, reason: str, as_data: bool) -> int:
     """End TASK and keep its work."""
-    from agentforge.app.messages import abort as end
-    from agentforge.app.remote import tell_workers
-    from agentforge.app.tasks import open_task
+    from agentforge.app.drivers.remote import tell_workers
+    from agentforge.app.people.messages import abort as end
+    from agentforge.app.record.open_tasks import open_task
     from agentforge.surfaces.cli.printing import print_json
 
     found = open_task(here(), task)

@@ -38,8 +38,8 @@ superseded by a later one.""",
 @json_option
 def list_them(*, task: str | None, as_data: bool) -> int:
     """List every version of every document of TASK."""
-    from agentforge.app.tasks import open_task
-    from agentforge.app.versions import list_versions
+    from agentforge.app.record.open_tasks import open_task
+    from agentforge.app.record.versions import list_versions
     from agentforge.surfaces.cli.printing import print_json
 
     rows = list_versions(open_task(here(), task))
@@ -84,10 +84,10 @@ Without CONTRACT it is what the task presents, or ends in."""
 @json_option
 def show(*, task: str | None, contract: str | None, version: int | None, as_data: bool) -> int:
     """Print one document of TASK as it is on record."""
-    from agentforge.app.presented import document_of
-    from agentforge.app.rendering import readable_lines
-    from agentforge.app.tasks import open_task
-    from agentforge.app.versions import find_version
+    from agentforge.app.people.presented import document_of
+    from agentforge.app.record.open_tasks import open_task
+    from agentforge.app.record.rendering import readable_lines
+    from agentforge.app.record.versions import find_version
     from agentforge.surfaces.cli.printing import print_json
 
     found = open_task(here(), task)
@@ -120,8 +120,8 @@ directory. A file that exists is not replaced."""
 @json_option
 def export(*, task: str, contract: str | None, version: int | None, target: str, as_data: bool) -> int:
     """Copy documents of TASK out of its record."""
-    from agentforge.app.exporting import export_documents
-    from agentforge.app.tasks import open_task
+    from agentforge.app.record.exporting import export_documents
+    from agentforge.app.record.open_tasks import open_task
     from agentforge.surfaces.cli.printing import print_json
 
     written = export_documents(open_task(here(), task), contract, version, Path(target))

@@ -15,7 +15,7 @@ from agentforge.surfaces.cli.task_names import task_argument
 _LARGEST = 200_000_000
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks import OpenTask
+    from agentforge.app.record.open_tasks import OpenTask
 
 
 @click.command(
@@ -57,13 +57,13 @@ def audit(*, task: str | None, kind: str, output: Path | None, verify: Path | No
 
     Without TASK, the newest task is taken.
     """
-    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.app.record.open_tasks import open_task_or_branch
     from agentforge.surfaces.cli.printing import print_bytes, print_json
 
     opened = open_task_or_branch(here(), task)
     if verify is not None:
         return _verify(opened, verify, as_data=as_data)
-    from agentforge.app.audits import audit_task, keep_audit
+    from agentforge.app.evidence.audits import audit_task, keep_audit
     from agentforge.surfaces.cli.pages.audit import spell_audit
 
     made = audit_task(opened)
@@ -93,8 +93,8 @@ def audit(*, task: str | None, kind: str, output: Path | None, verify: Path | No
 
 def _printed(task: "OpenTask", html: str, output: Path | None) -> bytes:
     """The report as PDF. Where that cannot be made, its HTML is written instead, and that is said."""
-    from agentforge.app.audits import keep_audit
-    from agentforge.app.printed import print_report
+    from agentforge.app.evidence.audits import keep_audit
+    from agentforge.app.evidence.printed import print_report
     from agentforge.core.errors import Unusable
 
     try:
@@ -106,7 +106,7 @@ def _printed(task: "OpenTask", html: str, output: Path | None) -> bytes:
 
 
 def _verify(task: "OpenTask", path: Path, *, as_data: bool) -> int:
-    from agentforge.app.audits import audit_task
+    from agentforge.app.evidence.audits import audit_task
     from agentforge.core.errors import UsageError
     from agentforge.surfaces.cli.pages.audit import read_mark, spell_audit
     from agentforge.surfaces.cli.printing import print_json

@@ -9,7 +9,7 @@ import click
 from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
-    from agentforge.app.provider_keys import KeyState
+    from agentforge.app.models.keys import KeyState
     from agentforge.core.reply import Json
     from agentforge.models.known.providers import Provider
 
@@ -46,7 +46,7 @@ directory, which only you can read."""
 @json_option
 def login(*, provider: str, from_stdin: bool, in_file: bool, as_data: bool) -> int:
     """Store a key for PROVIDER."""
-    from agentforge.app.provider_keys import find_provider, keep_key
+    from agentforge.app.models.keys import find_provider, keep_key
     from agentforge.surfaces.cli.printing import print_json
 
     found = find_provider(provider)
@@ -71,7 +71,7 @@ Examples:
 @json_option
 def logout(*, provider: str, as_data: bool) -> int:
     """Remove the stored key for PROVIDER. The environment is not changed."""
-    from agentforge.app.provider_keys import find_provider, forget_key
+    from agentforge.app.models.keys import find_provider, forget_key
     from agentforge.surfaces.cli.printing import print_json
 
     found = find_provider(provider)
@@ -98,7 +98,7 @@ Examples:
 @json_option
 def status(*, as_data: bool) -> int:
     """Show which providers have a key, and where it comes from."""
-    from agentforge.app.provider_keys import key_states
+    from agentforge.app.models.keys import key_states
     from agentforge.surfaces.cli.printing import print_json, table
 
     found = key_states()

@@ -8,7 +8,7 @@ import click
 from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
-    from agentforge.app.checking import CheckRequest
+    from agentforge.app.checks.checking import CheckRequest
     from agentforge.store.site import Site
 
 
@@ -64,8 +64,8 @@ def check(  # noqa: PLR0913  each is an option
     listing: bool,
 ) -> int:
     """Check the code of this repository: style, architecture, patterns, security and quality."""
-    from agentforge.app.checking import CheckRequest, list_checks
-    from agentforge.app.checking import check as run
+    from agentforge.app.checks.checking import CheckRequest, list_checks
+    from agentforge.app.checks.checking import check as run
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.pages import checks as pages
     from agentforge.surfaces.cli.printing import print_json
@@ -100,8 +100,8 @@ def check(  # noqa: PLR0913  each is an option
 
 def _mend(site: "Site", request: "CheckRequest", *, staged: bool) -> None:
     """Shows the diff of what the project's own tools correct, and writes it."""
-    from agentforge.app.checking import chosen_files
-    from agentforge.app.mending import mend
+    from agentforge.app.checks.checking import chosen_files
+    from agentforge.app.checks.mending import mend
     from agentforge.surfaces.cli.pages.words import count
     from agentforge.surfaces.cli.printing import print_text
 

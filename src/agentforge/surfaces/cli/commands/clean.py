@@ -7,7 +7,7 @@ import click
 from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
-    from agentforge.app.cleaning import Cleaning, KeptDirectory
+    from agentforge.app.branches.cleaning import Cleaning, KeptDirectory
     from agentforge.core.reply import Json
 
 _WHY = {
@@ -38,7 +38,7 @@ whatever git does not have; a checkout or an environment that is needed again is
 @json_option
 def clean(*, dry_run: bool, everything: bool, as_data: bool) -> int:
     """Remove old environments and checkouts that nobody needs."""
-    from agentforge.app.cleaning import clean as tidy_up
+    from agentforge.app.branches.cleaning import clean as tidy_up
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
     from agentforge.surfaces.cli.printing import print_json

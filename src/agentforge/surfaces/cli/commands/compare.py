@@ -9,7 +9,7 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_names
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks import OpenTask
+    from agentforge.app.record.open_tasks import OpenTask
 
 
 @click.command(
@@ -35,8 +35,8 @@ A step is compared by what it did: stage, role, actions and outcome. The words o
 @json_option
 def compare(*, first: str, second: str, kind: str, as_data: bool) -> int:
     """Show how two tasks went: stages, calls, cost, gates, files, and where their paths parted."""
-    from agentforge.app.comparing import compare_tasks
-    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.app.evidence.comparing import compare_tasks
+    from agentforge.app.record.open_tasks import open_task_or_branch
     from agentforge.surfaces.cli.pages.compare import compare_document, compare_fields, compare_page
     from agentforge.surfaces.cli.pages.html import as_html
     from agentforge.surfaces.cli.printing import print_json, print_text
@@ -53,7 +53,7 @@ def compare(*, first: str, second: str, kind: str, as_data: bool) -> int:
 
 def tell_comparison(first: "OpenTask", second: "OpenTask") -> None:
     """For a person, after a task that was started to be compared."""
-    from agentforge.app.comparing import compare_tasks
+    from agentforge.app.evidence.comparing import compare_tasks
     from agentforge.surfaces.cli.pages.compare import compare_page
 
     say(f"\n{compare_page(compare_tasks(first, second))}")

@@ -23,7 +23,7 @@ def config() -> None:
 @json_option
 def path(*, as_data: bool) -> int:
     """Print the path of your settings file."""
-    from agentforge.app.own_config import own_config_path
+    from agentforge.app.setup.own_config import own_config_path
     from agentforge.surfaces.cli.printing import print_json, print_text
 
     if as_data:
@@ -37,7 +37,7 @@ def path(*, as_data: bool) -> int:
 @json_option
 def show(*, as_data: bool) -> int:
     """Show your settings, and the defaults of what they leave out."""
-    from agentforge.app.own_config import read_own_config
+    from agentforge.app.setup.own_config import read_own_config
     from agentforge.surfaces.cli.printing import print_json, print_text
 
     found = read_own_config()
@@ -55,7 +55,7 @@ def show(*, as_data: bool) -> int:
 @config.command(epilog=_EXAMPLES)
 def edit() -> int:
     """Open your settings in $EDITOR; they are saved only if they are valid."""
-    from agentforge.app.own_config import read_own_config, template, write_own_config
+    from agentforge.app.setup.own_config import read_own_config, template, write_own_config
     from agentforge.core.errors import UsageError
     from agentforge.surfaces.cli.editing import edited
     from agentforge.surfaces.cli.flags import at_terminal

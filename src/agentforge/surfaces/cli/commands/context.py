@@ -10,7 +10,7 @@ from agentforge.surfaces.cli.repo_option import default_base, here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
-    from agentforge.app.contexts import ContextReport
+    from agentforge.app.record.contexts import ContextReport
 
 
 class _Planned(TypedDict):
@@ -64,7 +64,7 @@ def context(
     """Show what the model saw in a step of TASK: every block, its size, why it is there, and what was left
     out.
     """
-    from agentforge.app.contexts import context_fields
+    from agentforge.app.record.contexts import context_fields
     from agentforge.surfaces.cli.pages.context import context_page, context_texts
     from agentforge.surfaces.cli.printing import print_json, print_text, say_toned
 
@@ -80,7 +80,7 @@ def context(
 
 
 def _recorded(task: str | None, number: int | None, planned: _Planned) -> "ContextReport":
-    from agentforge.app.contexts import recorded_context
+    from agentforge.app.record.contexts import recorded_context
     from agentforge.core.errors import UsageError
     from agentforge.store.site import Site
 
@@ -93,8 +93,8 @@ def _recorded(task: str | None, number: int | None, planned: _Planned) -> "Conte
 
 
 def _dry(task: str | None, number: int | None, request: str, planned: _Planned) -> "ContextReport":
-    from agentforge.app.planned_contexts import planned_context
-    from agentforge.app.starting import StartOptions
+    from agentforge.app.intake.planned_contexts import planned_context
+    from agentforge.app.intake.starting import StartOptions
     from agentforge.core.errors import UsageError
     from agentforge.store.site import Site
 

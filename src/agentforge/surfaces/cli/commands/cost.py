@@ -31,7 +31,7 @@ can have cost."""
 @json_option
 def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
     """Show what TASK, or every task of this repository, has cost."""
-    from agentforge.app.costs import Savings, calls_of, calls_of_all, in_state, is_discounted
+    from agentforge.app.models.costs import Savings, calls_of, calls_of_all, in_state, is_discounted
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.pages.costs import costs_fields, costs_page
     from agentforge.surfaces.cli.printing import print_json
@@ -46,7 +46,7 @@ def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
     by = by or ("stage" if task else "task")
     saved = Savings()
     if any(map(is_discounted, calls)):  # else no price list need be loaded
-        from agentforge.app.savings import savings
+        from agentforge.app.models.savings import savings
 
         saved = savings(in_state(calls, "settled"))
     if as_data:

@@ -30,8 +30,8 @@ other version first. Then the task goes on, or is done if nothing comes after.""
 @_JSON
 def approve(*, task: str | None, leave: bool, no_drive: bool, as_data: bool) -> int:
     """Approve what TASK presents, and let it go on."""
-    from agentforge.app.deciding import decision_awaited
-    from agentforge.app.tasks import open_task
+    from agentforge.app.people.deciding import decision_awaited
+    from agentforge.app.record.open_tasks import open_task
     from agentforge.surfaces.cli.deciding import answer_and_drive
 
     found = open_task(here(), task)
@@ -55,8 +55,8 @@ result can only be approved or refused, the task ends and its work is kept."""
 @_JSON
 def reject(*, task: str, reason: tuple[str, ...], no_drive: bool, as_data: bool) -> int:
     """Reject what TASK presents: it goes back to the stage before."""
-    from agentforge.app.deciding import decision_awaited
-    from agentforge.app.tasks import open_task
+    from agentforge.app.people.deciding import decision_awaited
+    from agentforge.app.record.open_tasks import open_task
     from agentforge.surfaces.cli.deciding import answer_and_drive
 
     found = open_task(here(), task)
@@ -88,9 +88,9 @@ def feedback(
     *, task: str, words: tuple[str, ...], file: str | None, edit: bool, no_drive: bool, as_data: bool
 ) -> int:
     """Ask for changes in what TASK presents; the next version is then made."""
-    from agentforge.app.deciding import EDIT, check_about, decision_awaited
-    from agentforge.app.feedback import read_feedback
-    from agentforge.app.tasks import open_task
+    from agentforge.app.people.deciding import EDIT, check_about, decision_awaited
+    from agentforge.app.people.feedback import read_feedback
+    from agentforge.app.record.open_tasks import open_task
     from agentforge.surfaces.cli.deciding import answer_and_drive
 
     if sum((bool(words), file is not None, edit)) != 1:

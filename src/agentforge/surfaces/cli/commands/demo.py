@@ -12,7 +12,7 @@ from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.printing import say
 
 if TYPE_CHECKING:
-    from agentforge.app.reports import TaskReport
+    from agentforge.app.record.reports import TaskReport
     from agentforge.surfaces.cli.pages.screen import Screen
 
 HONESTLY = (
@@ -64,9 +64,9 @@ No key is needed. The directory is kept, so that you can look at everything afte
 )
 def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -> int:
     """Watch one request become a verified branch; no key needed, only the package index."""
-    from agentforge.app.driving import drive
-    from agentforge.app.sample import REQUEST, start_demo
-    from agentforge.app.steps import steps_of
+    from agentforge.app.drivers.driving import drive
+    from agentforge.app.intake.sample import REQUEST, start_demo
+    from agentforge.app.record.steps import steps_of
     from agentforge.surfaces.cli.driving import tell
     from agentforge.surfaces.cli.interrupt import naming
     from agentforge.surfaces.cli.pages.screen import ScreenWatcher, open_screen

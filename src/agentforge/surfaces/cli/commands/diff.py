@@ -23,9 +23,9 @@ def diff(*, task: str | None, stat: bool, as_data: bool) -> int:
 
     Without TASK, the newest task is shown.
     """
-    from agentforge.app.deliverable import changes_files
-    from agentforge.app.diffs import diff_fields
-    from agentforge.app.tasks import open_task
+    from agentforge.app.record.deliverable import changes_files
+    from agentforge.app.record.diffs import diff_fields
+    from agentforge.app.record.open_tasks import open_task
     from agentforge.surfaces.cli.pages.report import nothing_changed
     from agentforge.surfaces.cli.printing import print_bytes, print_json, print_text
 

@@ -23,8 +23,8 @@ def discard(*, task: str, as_data: bool) -> int:
     """Remove TASK: its branch, its worktree and its record."""
     from dataclasses import asdict
 
-    from agentforge.app.discarding import discard as remove
-    from agentforge.app.tasks import open_task
+    from agentforge.app.branches.discarding import discard as remove
+    from agentforge.app.record.open_tasks import open_task
     from agentforge.core.errors import UsageError
     from agentforge.surfaces.cli.flags import at_terminal
     from agentforge.surfaces.cli.printing import print_json

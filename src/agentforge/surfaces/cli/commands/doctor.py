@@ -7,8 +7,8 @@ import click
 from agentforge.surfaces.cli.printing import json_option, paragraph, say
 
 if TYPE_CHECKING:
-    from agentforge.app.machine import MachineReport, TriedWalls
-    from agentforge.app.providers_check import Models
+    from agentforge.app.models.providers import Models
+    from agentforge.app.setup.machine import MachineReport, TriedWalls
 
 
 @click.command(
@@ -25,7 +25,7 @@ def doctor(*, as_data: bool) -> int:
     """Check this machine and test the sandbox."""
     from dataclasses import asdict
 
-    from agentforge.app.machine import check_machine
+    from agentforge.app.setup.machine import check_machine
     from agentforge.surfaces.cli.printing import print_json
 
     found = check_machine()

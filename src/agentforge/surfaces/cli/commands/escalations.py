@@ -34,9 +34,9 @@ Examples:
 @json_option
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the open questions of this repository."""
-    from agentforge.app.engine_view import HOST_LOST, lost_tasks
-    from agentforge.app.inbox import mark_shown, record_fields, record_of
-    from agentforge.app.questions import list_questions
+    from agentforge.app.drivers.engine_view import HOST_LOST, lost_tasks
+    from agentforge.app.people.inbox import mark_shown, record_fields, record_of
+    from agentforge.app.people.questions import list_questions
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.pages.engine import lost_fields
     from agentforge.surfaces.cli.printing import print_json
@@ -82,8 +82,8 @@ is in .agentforge/escalations.""",
 @json_option
 def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""
-    from agentforge.app.engine_view import HOST_LOST, lost_task
-    from agentforge.app.inbox import find_records, mark_shown, record_fields
+    from agentforge.app.drivers.engine_view import HOST_LOST, lost_task
+    from agentforge.app.people.inbox import find_records, mark_shown, record_fields
     from agentforge.store.layout import Home
     from agentforge.store.site import Site, home_path
     from agentforge.surfaces.cli.pages.engine import lost_fields, lost_page

@@ -11,7 +11,7 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
-    from agentforge.app.forking import Changes
+    from agentforge.app.intake.forking import Changes
 
 
 @click.command(
@@ -48,9 +48,9 @@ def fork(
 
     Without TASK, the newest task is forked.
     """
-    from agentforge.app.forking import allowed_beforehand
-    from agentforge.app.forking import fork as split
-    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.app.intake.forking import allowed_beforehand
+    from agentforge.app.intake.forking import fork as split
+    from agentforge.app.record.open_tasks import open_task_or_branch
     from agentforge.surfaces.cli.driving import drive_and_tell, tell
 
     changes, first = _changes(wanted), open_task_or_branch(here(), task)
@@ -68,7 +68,7 @@ def fork(
 
 
 def _changes(wanted: tuple[str, ...]) -> "Changes":
-    from agentforge.app.forking import CHANGES, Changes
+    from agentforge.app.intake.forking import CHANGES, Changes
 
     said: dict[str, str] = {}
     for each in wanted:

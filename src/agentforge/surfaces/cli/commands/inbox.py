@@ -7,7 +7,7 @@ import click
 from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
-    from agentforge.app.inbox import InboxRecord
+    from agentforge.app.people.inbox import InboxRecord
     from agentforge.store.layout import Home
 
 
@@ -27,7 +27,7 @@ mean the same until the next list."""
 @json_option
 def inbox(*, everything: bool, as_data: bool) -> int:
     """Show and answer the open questions of all repositories."""
-    from agentforge.app.inbox import inbox_records, keep_numbers, mark_shown, record_fields
+    from agentforge.app.people.inbox import inbox_records, keep_numbers, mark_shown, record_fields
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
     from agentforge.surfaces.cli.flags import at_terminal
@@ -53,7 +53,7 @@ def inbox(*, everything: bool, as_data: bool) -> int:
 
 def _answer_them(home: "Home", records: "list[InboxRecord]") -> int:
     """One question after the other, until the person has had enough; then their tasks go on."""
-    from agentforge.app.inbox import inbox_records, keep_numbers
+    from agentforge.app.people.inbox import inbox_records, keep_numbers
     from agentforge.surfaces.cli.driving import drive_and_tell
     from agentforge.surfaces.cli.pages.inbox import inbox_lines
 
@@ -83,7 +83,7 @@ def _number() -> str:
 
 def _answer_one(record: "InboxRecord") -> bool:
     """Whether the question was answered here, and its task can go on."""
-    from agentforge.app.answers import answer
+    from agentforge.app.people.answers import answer
     from agentforge.core.errors import UserError
     from agentforge.surfaces.cli.pages.inbox import ask_answer, record_page
 

@@ -8,7 +8,7 @@ from agentforge.surfaces.cli.printing import paragraph, say
 from agentforge.surfaces.cli.repo_option import here, repo_option
 
 if TYPE_CHECKING:
-    from agentforge.app.configuring import Configured
+    from agentforge.app.setup.configuring import Configured
     from agentforge.core.reply import Json
 
 
@@ -38,8 +38,8 @@ is right."""
 @click.option("--json", "as_data", is_flag=True, help="Print what was detected as JSON.")
 def init(*, force: bool, with_catalog: bool, with_rules: bool, as_data: bool) -> int:
     """Detect how this project is built and tested, and write settings you can edit."""
-    from agentforge.app.configuring import configure
-    from agentforge.app.settings import SETTINGS_FILE
+    from agentforge.app.setup.configuring import configure
+    from agentforge.app.setup.settings import SETTINGS_FILE
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 
@@ -61,7 +61,7 @@ def init(*, force: bool, with_catalog: bool, with_rules: bool, as_data: bool) ->
 
 
 def _fields(done: "Configured") -> "dict[str, Json]":
-    from agentforge.app.settings_file import spell_command
+    from agentforge.app.setup.settings_file import spell_command
 
     plan = done.plan
     return {

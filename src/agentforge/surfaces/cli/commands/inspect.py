@@ -10,7 +10,7 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
-    from agentforge.app.steps import Step
+    from agentforge.app.record.steps import Step
     from agentforge.store.layout import TaskFiles
 
 
@@ -42,8 +42,8 @@ def inspect(
     *, task: str | None, number: int | None, show: str | None, walk: bool | None, as_data: bool
 ) -> int:
     """Show the steps of TASK: context, reply and state."""
-    from agentforge.app.steps import mark_interrupted, pick, steps_of
-    from agentforge.app.task_list import is_left
+    from agentforge.app.record.listed import is_left
+    from agentforge.app.record.steps import mark_interrupted, pick, steps_of
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.flags import at_terminal
     from agentforge.surfaces.cli.walking import walk_along
@@ -89,7 +89,7 @@ def _show(files: "TaskFiles", step: "Step", show: str | None, *, as_data: bool) 
 
 
 def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
-    from agentforge.app.steps import step_fields
+    from agentforge.app.record.steps import step_fields
     from agentforge.surfaces.cli.pages.steps import step_cells
     from agentforge.surfaces.cli.printing import print_json, table
 
@@ -109,7 +109,7 @@ def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
 
 
 def _step(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
-    from agentforge.app.steps import read_results, step_fields
+    from agentforge.app.record.steps import read_results, step_fields
     from agentforge.surfaces.cli.pages.steps import step_headline
     from agentforge.surfaces.cli.printing import print_json, print_text
 
@@ -129,7 +129,7 @@ def _step(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
 
 
 def _context(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
-    from agentforge.app.steps import read_context
+    from agentforge.app.record.steps import read_context
     from agentforge.surfaces.cli.printing import print_json, print_text
 
     blocks = read_context(files, step)
@@ -147,7 +147,7 @@ def _context(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
 
 
 def _reply(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
-    from agentforge.app.steps import read_reply
+    from agentforge.app.record.steps import read_reply
     from agentforge.surfaces.cli.printing import print_json
 
     value = read_reply(files, step)
@@ -161,7 +161,7 @@ def _reply(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
 
 def _tools(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
     """What each action was asked to do, and what came of it."""
-    from agentforge.app.steps import read_results
+    from agentforge.app.record.steps import read_results
     from agentforge.surfaces.cli.printing import print_json, print_text
 
     results = read_results(files, step)
@@ -178,7 +178,7 @@ def _tools(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
 
 def _diff(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
     """What the step changed in the tree."""
-    from agentforge.app.steps import read_patch
+    from agentforge.app.record.steps import read_patch
     from agentforge.surfaces.cli.printing import print_bytes, print_json
 
     patch = read_patch(files, step)
@@ -192,7 +192,7 @@ def _diff(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
 
 def _gates(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
     """What each gate said of what the step left, with its record."""
-    from agentforge.app.steps import read_verdicts
+    from agentforge.app.record.steps import read_verdicts
     from agentforge.surfaces.cli.printing import print_json
 
     verdicts = read_verdicts(files, step)

@@ -36,7 +36,7 @@ from then on."""
 @json_option
 def init(*, name: str | None, as_data: bool) -> int:
     """Create your key; everything you deliver from then on is signed."""
-    from agentforge.app.signing_keys import init_key
+    from agentforge.app.evidence.signing_keys import init_key
     from agentforge.surfaces.cli.printing import print_json
 
     made = init_key(name, Path.cwd())
@@ -56,7 +56,7 @@ Examples:
 @json_option
 def show(*, as_data: bool) -> int:
     """Print your public key, for others to trust."""
-    from agentforge.app.signing_keys import own_key
+    from agentforge.app.evidence.signing_keys import own_key
     from agentforge.surfaces.cli.printing import print_json
 
     found = own_key()
@@ -80,7 +80,7 @@ Keys in git's own list (gpg.ssh.allowedSignersFile in your git settings) are tru
 @json_option
 def trust(*, name: str, key: str, as_data: bool) -> int:
     """Trust signatures made with KEY, under NAME."""
-    from agentforge.app.signing_keys import trust_key
+    from agentforge.app.evidence.signing_keys import trust_key
     from agentforge.surfaces.cli.printing import print_json
 
     found, new = trust_key(name, key)
@@ -103,7 +103,7 @@ def list_keys(*, as_data: bool) -> int:
     """List the keys you trust, and where each one comes from."""
     from dataclasses import asdict
 
-    from agentforge.app.signing_keys import trusted
+    from agentforge.app.evidence.signing_keys import trusted
     from agentforge.surfaces.cli.printing import print_json, table
 
     found = trusted(Path.cwd())

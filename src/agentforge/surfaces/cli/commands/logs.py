@@ -31,8 +31,8 @@ def logs(*, task: str | None, follow: bool, as_data: bool) -> int:
     """
     import time
 
-    from agentforge.app.logs import LogReader
-    from agentforge.app.tasks import open_task
+    from agentforge.app.record.logs import LogReader
+    from agentforge.app.record.open_tasks import open_task
     from agentforge.surfaces.cli.pages.logs import log_lines
     from agentforge.surfaces.cli.printing import print_json, print_json_line
 

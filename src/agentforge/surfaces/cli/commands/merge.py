@@ -9,7 +9,7 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import named_task_argument
 
 if TYPE_CHECKING:
-    from agentforge.app.merging import MergeResult
+    from agentforge.app.branches.merging import MergeResult
 
 
 @click.command(
@@ -29,8 +29,8 @@ def merge(*, task: str, as_data: bool) -> int:
     """Merge the branch of TASK into the branch that is checked out, if its tests pass there."""
     from dataclasses import asdict
 
-    from agentforge.app.merging import merge as take_in
-    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.app.branches.merging import merge as take_in
+    from agentforge.app.record.open_tasks import open_task_or_branch
     from agentforge.surfaces.cli.pages.screen import open_screen
     from agentforge.surfaces.cli.printing import print_json
 

@@ -29,7 +29,7 @@ def metrics(*, since: object, by: str | None, prometheus: bool, as_data: bool) -
     """Show how well your tasks go: steps, questions, first tries, rework, defects, and your own time."""
     from typing import cast
 
-    from agentforge.app.metrics import By, measure, metrics_fields
+    from agentforge.app.evidence.metrics import By, measure, metrics_fields
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
     from agentforge.surfaces.cli.pages.metrics import metrics_page, metrics_prometheus

@@ -42,7 +42,7 @@ def list_(*, as_data: bool) -> int:
     """
     from dataclasses import asdict
 
-    from agentforge.app.model_list import my_models, no_model, provider_states, tier_rows
+    from agentforge.app.models.listed import my_models, no_model, provider_states, tier_rows
     from agentforge.surfaces.cli.pages.models import model_cells, model_fields, provider_cells
     from agentforge.surfaces.cli.printing import print_json, table
 
@@ -89,8 +89,8 @@ def test(*, spec: str | None, tier: "Tier | None", as_data: bool) -> int:
     """Send one tiny request to every configured model, or only to the one you name."""
     from dataclasses import asdict, replace
 
-    from agentforge.app.model_list import my_models, no_model
-    from agentforge.app.model_trial import try_model
+    from agentforge.app.models.listed import my_models, no_model
+    from agentforge.app.models.trial import try_model
     from agentforge.surfaces.cli.pages.models import trial_line
     from agentforge.surfaces.cli.printing import print_json
 
@@ -133,7 +133,7 @@ def explain(*, role: str, mode_name: str, tokens: int, as_data: bool) -> int:
     """
     from dataclasses import asdict
 
-    from agentforge.app.model_list import choose_model
+    from agentforge.app.models.listed import choose_model
     from agentforge.surfaces.cli.pages.models import candidate_state
     from agentforge.surfaces.cli.printing import print_json, print_text, table
 

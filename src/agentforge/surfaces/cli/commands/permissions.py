@@ -44,8 +44,8 @@ def list_(*, everything: bool, as_data: bool) -> int:
     """List the grants for this repository, and suggest one for whatever you allowed three times."""
     from dataclasses import asdict
 
-    from agentforge.app.offers import allow_command
-    from agentforge.app.permissions import list_grants
+    from agentforge.app.people.offers import allow_command
+    from agentforge.app.people.permissions import list_grants
     from agentforge.surfaces.cli.pages.permissions import grant_scope
     from agentforge.surfaces.cli.printing import print_json, print_text, table
 
@@ -121,7 +121,7 @@ def allow(  # noqa: PLR0913  each is an option
     """Grant TOOL in advance, for a command or for paths."""
     from dataclasses import asdict
 
-    from agentforge.app.permissions import grant
+    from agentforge.app.people.permissions import grant
     from agentforge.surfaces.cli.pages.permissions import grant_scope
     from agentforge.surfaces.cli.printing import print_json, print_text
 
@@ -148,7 +148,7 @@ def revoke(*, identity: str, as_data: bool) -> int:
     """Revoke the grant ID. The beginning of its name is enough."""
     from dataclasses import asdict
 
-    from agentforge.app.permissions import revoke as take_away
+    from agentforge.app.people.permissions import revoke as take_away
     from agentforge.surfaces.cli.pages.permissions import grant_scope
     from agentforge.surfaces.cli.printing import print_json, print_text
 
@@ -202,7 +202,7 @@ def explain(  # noqa: PLR0913  each is an option
     command: tuple[str, ...],
 ) -> int:
     """Show the parts of COMMAND, the risk of each, and whether it would be allowed. Nothing is run."""
-    from agentforge.app.permissions import explain as find_out
+    from agentforge.app.people.permissions import explain as find_out
     from agentforge.surfaces.cli.pages.permissions import decision_fields, print_decision
     from agentforge.surfaces.cli.printing import print_json
 

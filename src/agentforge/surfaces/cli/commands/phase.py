@@ -10,8 +10,8 @@ from agentforge.surfaces.cli.printing import json_option, say
 from agentforge.surfaces.cli.repo_option import here, repo_option
 
 if TYPE_CHECKING:
-    from agentforge.app.phasing import Checkout, Flag, PhaseResult
-    from agentforge.app.tasks import OpenTask
+    from agentforge.app.record.open_tasks import OpenTask
+    from agentforge.app.workflow.phasing import Checkout, Flag, PhaseResult
     from agentforge.core.state import State
     from agentforge.phases.state import WorkflowState
 
@@ -72,7 +72,7 @@ Examples:
 @repo_option
 def start(*, objective: str, issue: str | None, as_data: bool) -> int:
     """Begin a workflow: its state, its registries and the first handoff."""
-    from agentforge.app.phasing import start_workflow
+    from agentforge.app.workflow.phasing import start_workflow
 
     return _show(start_workflow(_checkout(), objective, issue or ""), as_data=as_data)
 
@@ -99,7 +99,7 @@ def _declare(name: str, help_text: str) -> click.Command:
     @json_option
     @repo_option
     def command(*, objective: str, debate: bool, no_debate: bool, as_data: bool) -> int:
-        from agentforge.app.phasing import run_phase
+        from agentforge.app.workflow.phasing import run_phase
 
         flags = _flags(debate=debate, no_debate=no_debate)
         return _show(run_phase(_checkout(), name, objective, flags), as_data=as_data)  # type: ignore[arg-type]  # one of the nine
@@ -144,8 +144,8 @@ docs/forge/phases/build.md has their evidence. A command that was stopped contin
 @repo_option
 def build(*, plan: str, debate: bool, no_debate: bool, as_data: bool, yes: bool, **said: str | None) -> int:
     """Build the open items of the plan, each as a verified branch."""
-    from agentforge.app.phase_building import build_plan
-    from agentforge.app.starting import StartOptions
+    from agentforge.app.intake.starting import StartOptions
+    from agentforge.app.workflow.building import build_plan
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.flags import at_terminal, permissions_of
     from agentforge.surfaces.cli.pages.phase import build_page, build_record
@@ -182,7 +182,7 @@ def _drive(task: "OpenTask", *, as_data: bool) -> "State":
     """A task of the plan, driven in front of a person."""
     from functools import partial
 
-    from agentforge.app.driving import resume
+    from agentforge.app.drivers.driving import resume
     from agentforge.surfaces.cli.asking import ask_here
     from agentforge.surfaces.cli.flags import at_terminal
     from agentforge.surfaces.cli.interrupt import naming
@@ -208,7 +208,7 @@ The evidence comes from the tasks that built the plan; what none of them proved 
 @repo_option
 def validate(*, debate: bool, no_debate: bool, as_data: bool) -> int:
     """Gather the evidence of every requirement from what was built."""
-    from agentforge.app.phase_building import validate_plan
+    from agentforge.app.workflow.building import validate_plan
     from agentforge.store.site import Site
 
     flags = _flags(debate=debate, no_debate=no_debate)
@@ -232,7 +232,7 @@ written. {_WRITES}""",
 @repo_option
 def go_on(*, debate: bool, no_debate: bool, repair: bool, as_data: bool) -> int:
     """Go on from where the files say the workflow is."""
-    from agentforge.app.phasing import continue_workflow
+    from agentforge.app.workflow.phasing import continue_workflow
 
     flags = _flags(debate=debate, no_debate=no_debate)
     return _show(continue_workflow(_checkout(), flags, repair=repair), as_data=as_data)
@@ -251,7 +251,7 @@ cannot be read, 64 usage."""
 @repo_option
 def status(*, as_data: bool) -> int:
     """Show where the workflow is and what it waits for."""
-    from agentforge.app.phasing import Checkout, workflow_status
+    from agentforge.app.workflow.phasing import Checkout, workflow_status
     from agentforge.surfaces.cli.pages.phase import STATUS_CODES, status_page
     from agentforge.surfaces.cli.printing import print_json
 
@@ -272,7 +272,7 @@ Examples:
 @repo_option
 def save(*, as_data: bool) -> int:
     """Keep a copy of the state in .claude/forge/snapshots."""
-    from agentforge.app.phasing import save_workflow
+    from agentforge.app.workflow.phasing import save_workflow
     from agentforge.surfaces.cli.printing import print_json
 
     path = save_workflow(_checkout())
@@ -308,7 +308,7 @@ synthesis.md. Who writes them does not matter."""
 @repo_option
 def debate(*, action: str, debate_id: str | None, topic: str | None, model: str | None, as_data: bool) -> int:
     """Plan a debate, have it argued, or say what its gate still misses."""
-    from agentforge.app.phasing import judge_debate_of, plan_debate, regenerate_debate
+    from agentforge.app.workflow.phasing import judge_debate_of, plan_debate, regenerate_debate
     from agentforge.surfaces.cli.pages.phase import debate_page
     from agentforge.surfaces.cli.printing import print_json
 
@@ -366,7 +366,7 @@ you agreed to it. The rest is for a person. One that came true reopens its debat
 @repo_option
 def check(*, allow_commands: bool, as_data: bool) -> int:
     """Watch the criteria to abort of every decision in force."""
-    from agentforge.app.phase_checking import check_switches
+    from agentforge.app.workflow.criteria import check_switches
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.pages.phase import switches_page, switches_record
     from agentforge.surfaces.cli.printing import print_json
@@ -392,8 +392,8 @@ says that a line was changed."""
 @repo_option
 def log(*, as_data: bool) -> int:
     """Show what each command changed, and what was changed since."""
-    from agentforge.app.phase_log import read_logged
-    from agentforge.app.phasing import Checkout
+    from agentforge.app.workflow.log import read_logged
+    from agentforge.app.workflow.phasing import Checkout
     from agentforge.surfaces.cli.pages.phase import log_page, log_record
     from agentforge.surfaces.cli.printing import print_json
 
@@ -412,7 +412,7 @@ def _command() -> str:
 
 def _argue(debate_id: str, model: str | None, *, as_data: bool) -> None:
     """A debate argued by our own models, in front of a person."""
-    from agentforge.app.phase_debating import argue_debate
+    from agentforge.app.workflow.debates import argue_debate
     from agentforge.surfaces.cli.pages.screen import ScreenWatcher, open_screen
 
     with open_screen(json=as_data) as screen:
@@ -423,8 +423,8 @@ def _checkout() -> "Checkout":
     """The checkout here. Under AO its sessions' files are fetched first, and AO is told of every state."""
     import os
 
-    from agentforge.app.phasing import Checkout
-    from agentforge.app.under_ao import fetch_role_files, tell_ao
+    from agentforge.app.workflow.phasing import Checkout
+    from agentforge.app.workflow.under_ao import fetch_role_files, tell_ao
 
     def on_change(_top: Path, state: "WorkflowState") -> None:
         if note := tell_ao(state, os.environ):
@@ -439,7 +439,7 @@ def _checkout() -> "Checkout":
 def _show(result: "PhaseResult", *, as_data: bool) -> int:
     import os
 
-    from agentforge.app.under_ao import plan_sessions
+    from agentforge.app.workflow.under_ao import plan_sessions
     from agentforge.surfaces.cli.pages.phase import result_page, result_record
     from agentforge.surfaces.cli.pages.spawn import spawn_page, spawn_record
     from agentforge.surfaces.cli.printing import print_json

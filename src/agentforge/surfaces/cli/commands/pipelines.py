@@ -13,7 +13,7 @@ from agentforge.surfaces.cli.printing import json_option, say, say_bold
 from agentforge.surfaces.cli.repo_option import here, repo_option
 
 if TYPE_CHECKING:
-    from agentforge.app.catalogues import PipelineRow, ProjectCatalogue
+    from agentforge.app.setup.catalogues import PipelineRow, ProjectCatalogue
     from agentforge.core.pipeline import Pipeline
 
 
@@ -36,7 +36,7 @@ def pipelines() -> None:
 @json_option
 def list_(*, as_data: bool) -> int:
     """List the pipelines that a task can run here."""
-    from agentforge.app.catalogues import list_pipelines
+    from agentforge.app.setup.catalogues import list_pipelines
     from agentforge.surfaces.cli.printing import print_json, table
     from agentforge.system.visible import brief
 
@@ -76,7 +76,7 @@ def _fields(row: "PipelineRow") -> dict[str, object]:
 @json_option
 def show(*, name: str, lane: str | None, as_data: bool) -> int:
     """Draw the stages of pipeline NAME: the role, what it must produce, the gates, and the ways back."""
-    from agentforge.app.catalogues import draw_pipeline
+    from agentforge.app.setup.catalogues import draw_pipeline
     from agentforge.surfaces.cli.printing import print_json
 
     found = draw_pipeline(_catalogue_here(), name, lane)
@@ -115,7 +115,7 @@ def validate(*, file: Path, as_data: bool) -> int:
     files of its repository. Those that are broken themselves are named apart. Its folder tells what kind of
     file it is, or else its contents.
     """
-    from agentforge.app.catalogues import check_file
+    from agentforge.app.setup.catalogues import check_file
     from agentforge.surfaces.cli.printing import print_json, print_text
 
     found = check_file(file, here())
@@ -145,7 +145,7 @@ def validate(*, file: Path, as_data: bool) -> int:
 
 
 def _catalogue_here() -> "ProjectCatalogue":
-    from agentforge.app.catalogues import project_catalogue
+    from agentforge.app.setup.catalogues import project_catalogue
 
     found = project_catalogue(here())
     if found.uncommitted:

@@ -44,7 +44,7 @@ What others wrote there stays to the byte. A second time changes nothing.""",
 @json_option
 def install(*, workspace: Path, as_data: bool) -> int:
     """Give a project the commands, agents, skill and hooks of the workflow."""
-    from agentforge.app.plugin import install_plugin
+    from agentforge.app.workflow.plugin import install_plugin
 
     done = install_plugin(workspace.expanduser())
     _show(done, as_data=as_data)
@@ -71,7 +71,7 @@ Removes what `install` wrote. Files that you have changed stay, and so does the 
 @json_option
 def uninstall(*, workspace: Path, as_data: bool) -> int:
     """Take the plugin out of a project again."""
-    from agentforge.app.plugin import uninstall_plugin
+    from agentforge.app.workflow.plugin import uninstall_plugin
 
     done = uninstall_plugin(workspace.expanduser())
     _show(done, as_data=as_data)
@@ -94,7 +94,7 @@ Examples:
 )
 def path() -> int:
     """Print the folder of the marketplace that Claude Code can install the plugin from."""
-    from agentforge.app.plugin import marketplace_path
+    from agentforge.app.workflow.plugin import marketplace_path
 
     say(str(marketplace_path()))
     return 0
@@ -116,7 +116,7 @@ def hook(*, event: str, workspace: Path) -> int:
     """Do what the hooks in Claude Code call for."""
     import os
 
-    from agentforge.app.plugin_hooks import HOOK_EVENTS, run_hook
+    from agentforge.app.workflow.plugin_hooks import HOOK_EVENTS, run_hook
 
     (asked,) = (each for each in HOOK_EVENTS if each == event)
     if text := run_hook(asked, Path(os.path.realpath(workspace.expanduser())), os.environ):
@@ -125,7 +125,7 @@ def hook(*, event: str, workspace: Path) -> int:
 
 
 def _show(done: object, *, as_data: bool) -> None:
-    from agentforge.app.plugin import PluginChange
+    from agentforge.app.workflow.plugin import PluginChange
     from agentforge.surfaces.cli.printing import print_json
 
     assert isinstance(done, PluginChange)

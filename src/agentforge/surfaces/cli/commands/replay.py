@@ -10,9 +10,9 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
-    from agentforge.app.reapplying import AppliedStep, Reapplied
-    from agentforge.app.replaying import Replayed
-    from agentforge.app.tasks import OpenTask
+    from agentforge.app.evidence.reapplying import AppliedStep, Reapplied
+    from agentforge.app.evidence.replaying import Replayed
+    from agentforge.app.record.open_tasks import OpenTask
 
 
 @click.command(
@@ -66,7 +66,7 @@ def replay(  # noqa: PLR0913 - one for each option
 
     Without TASK, the newest task is replayed.
     """
-    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.app.record.open_tasks import open_task_or_branch
 
     if (onto or write) and not actions_only:
         raise click.UsageError("--onto and --apply go with --actions-only.")
@@ -85,7 +85,7 @@ def replay(  # noqa: PLR0913 - one for each option
 
 
 def _whole(task: "OpenTask", *, keep: bool, as_allowed: bool, as_data: bool) -> int:
-    from agentforge.app.replaying import replay as play
+    from agentforge.app.evidence.replaying import replay as play
     from agentforge.surfaces.cli.pages.screen import ScreenWatcher, open_screen
     from agentforge.surfaces.cli.printing import print_json
 
@@ -99,8 +99,8 @@ def _whole(task: "OpenTask", *, keep: bool, as_allowed: bool, as_data: bool) -> 
 
 
 def _all(since: str, *, as_data: bool) -> int:
-    from agentforge.app.replaying import replay as play
-    from agentforge.app.replaying import replayable
+    from agentforge.app.evidence.replaying import replay as play
+    from agentforge.app.evidence.replaying import replayable
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 
@@ -123,7 +123,7 @@ def _all(since: str, *, as_data: bool) -> int:
 def _changes(task: "OpenTask", onto: str | None, *, write: bool, as_data: bool) -> int:
     from dataclasses import asdict
 
-    from agentforge.app.reapplying import reapply
+    from agentforge.app.evidence.reapplying import reapply
     from agentforge.surfaces.cli.pages.screen import open_screen
     from agentforge.surfaces.cli.printing import print_json
 

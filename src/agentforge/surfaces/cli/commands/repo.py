@@ -45,7 +45,7 @@ def add(
     *, path: Path, name: str | None, default_branch: str | None, contracts_path: str | None, as_data: bool
 ) -> int:
     """Register the repository at PATH, or change its entry."""
-    from agentforge.app.repositories import add_repository
+    from agentforge.app.setup.repositories import add_repository
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
     from agentforge.surfaces.cli.printing import print_json
@@ -72,8 +72,8 @@ register them.""",
 @json_option
 def list_(*, as_data: bool) -> int:
     """List the registered repositories, and what the project here proposes."""
-    from agentforge.app.repositories import list_repositories
-    from agentforge.app.task_list import list_all_tasks
+    from agentforge.app.record.listed import list_all_tasks
+    from agentforge.app.setup.repositories import list_repositories
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
     from agentforge.surfaces.cli.printing import print_json, table
@@ -128,7 +128,7 @@ Only the name is forgotten: the repository, its tasks and their branches stay as
 @json_option
 def remove(*, name: str, as_data: bool) -> int:
     """Forget the name of a repository."""
-    from agentforge.app.repositories import remove_repository
+    from agentforge.app.setup.repositories import remove_repository
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
     from agentforge.surfaces.cli.printing import print_json

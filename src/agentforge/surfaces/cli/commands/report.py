@@ -31,8 +31,8 @@ def report(*, task: str | None, envelope: Path | None, as_data: bool) -> int:
     """Print what TASK, or the newest task, proved, and what it did not."""
     from dataclasses import asdict
 
-    from agentforge.app.proof_report import proof_report, write_envelope
-    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.app.evidence.proof_report import proof_report, write_envelope
+    from agentforge.app.record.open_tasks import open_task_or_branch
     from agentforge.surfaces.cli.pages.pull_request import as_markdown
     from agentforge.surfaces.cli.printing import print_json, print_text
 

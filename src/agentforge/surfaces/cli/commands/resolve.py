@@ -9,7 +9,7 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_option
 
 if TYPE_CHECKING:
-    from agentforge.app.inbox import InboxRecord
+    from agentforge.app.people.inbox import InboxRecord
 
 RETRY = "retry"
 """What another model is named for."""
@@ -61,8 +61,8 @@ def resolve(  # noqa: PLR0913 - the options of the command
     as_data: bool,
 ) -> int:
     """Answer the questions ID, and let their tasks continue."""
-    from agentforge.app.engine_view import HOST_LOST, not_in_words
-    from agentforge.app.inbox import find_records
+    from agentforge.app.drivers.engine_view import HOST_LOST, not_in_words
+    from agentforge.app.people.inbox import find_records
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
     from agentforge.surfaces.cli.deciding import answer_and_drive
@@ -96,8 +96,8 @@ def resolve(  # noqa: PLR0913 - the options of the command
 
 
 def _ask(record: "InboxRecord") -> str | None:
-    from agentforge.app.inbox import mark_shown
-    from agentforge.app.messages import open_question
+    from agentforge.app.people.inbox import mark_shown
+    from agentforge.app.people.messages import open_question
     from agentforge.surfaces.cli.pages.inbox import ask_answer, record_page
 
     open_question(record.task.state, record.escalation.id)  # says so where it is answered already
@@ -108,7 +108,7 @@ def _ask(record: "InboxRecord") -> str | None:
 
 def _tried_again(record: "InboxRecord") -> str:
     """The answer that naming another model alone gives."""
-    from agentforge.app.messages import open_question
+    from agentforge.app.people.messages import open_question
     from agentforge.core.values import STUCK
 
     asked = open_question(record.task.state, record.escalation.id)
@@ -119,7 +119,7 @@ def _tried_again(record: "InboxRecord") -> str:
 
 def _name_model(record: "InboxRecord", model: str) -> None:
     """Puts the model on record that the rest of the task is done with."""
-    from agentforge.app.model_change import change_model, model_change
+    from agentforge.app.models.change import change_model, model_change
 
     task = record.task
     change = model_change(task, model, lambda sentence: say(sentence, err=True))

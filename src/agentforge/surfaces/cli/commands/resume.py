@@ -10,7 +10,7 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks import OpenTask
+    from agentforge.app.record.open_tasks import OpenTask
     from agentforge.store.task.engine import EngineName
 
 
@@ -75,9 +75,9 @@ def resume(  # noqa: PLR0913 - the options of the command
     """Continue TASK, or the newest task."""
     from functools import partial
 
-    from agentforge.app import driving, remote
-    from agentforge.app.model_change import model_change, resume_with
-    from agentforge.app.tasks import open_task
+    from agentforge.app.drivers import driving, remote
+    from agentforge.app.models.change import model_change, resume_with
+    from agentforge.app.record.open_tasks import open_task
     from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
 
     if revise and extend_to is not None:
@@ -105,9 +105,9 @@ def resume(  # noqa: PLR0913 - the options of the command
 
 def _extend(task: "OpenTask", target: str) -> None:
     """A longer line; to one that waits for a decision about its last version, that is an approval."""
-    from agentforge.app.answers import answer
-    from agentforge.app.deciding import DECISIONS
-    from agentforge.app.extending import extend_line
+    from agentforge.app.intake.extending import extend_line
+    from agentforge.app.people.answers import answer
+    from agentforge.app.people.deciding import DECISIONS
 
     waiting = task.state.open_escalation
     extend_line(task, target)
@@ -117,8 +117,8 @@ def _extend(task: "OpenTask", target: str) -> None:
 
 def _revise(task: "OpenTask", words: str | None, *, as_data: bool) -> int:
     """The last result before the person again, and what they say of it."""
-    from agentforge.app.deciding import reopen
-    from agentforge.app.feedback import read_feedback
+    from agentforge.app.people.deciding import reopen
+    from agentforge.app.people.feedback import read_feedback
     from agentforge.surfaces.cli.deciding import answer_and_drive
     from agentforge.surfaces.cli.driving import drive_and_tell
 

@@ -13,7 +13,7 @@ import click
 from agentforge.surfaces.cli.printing import say
 
 if TYPE_CHECKING:
-    from agentforge.app.confined import ConfinedRun
+    from agentforge.app.setup.confined import ConfinedRun
 
 
 @click.group(
@@ -81,7 +81,7 @@ def run(
     command: tuple[str, ...],
 ) -> int:
     """Run COMMAND as an agent's command would run."""
-    from agentforge.app.confined import ConfinedCommand, run_confined
+    from agentforge.app.setup.confined import ConfinedCommand, run_confined
     from agentforge.surfaces.cli.printing import print_json
 
     asked = ConfinedCommand(command, write, network, timeout_s, wanted)

@@ -42,10 +42,10 @@ production."""
 )
 def dev(*, port: int | None, ui_port: int | None, db: Path | None) -> int:
     """Start a development server, until stopped."""
-    from agentforge.app.connection import need_temporal
+    from agentforge.app.drivers.connection import need_temporal
 
     need_temporal()
-    from agentforge.app.dev_server import prepare_server, run_server
+    from agentforge.app.drivers.dev_server import prepare_server, run_server
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

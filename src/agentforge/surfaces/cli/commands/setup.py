@@ -12,8 +12,8 @@ from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
-    from agentforge.app.model_trial import ModelTrial
-    from agentforge.app.setting_up import FoundProvider, Inventory
+    from agentforge.app.models.trial import ModelTrial
+    from agentforge.app.setup.setting_up import FoundProvider, Inventory
 
 _SHOWN = 12
 _KEY_TRIES = 3
@@ -42,7 +42,7 @@ MISTRAL_API_KEY, GOOGLE_API_KEY, then stored keys, each with the usual model of 
 @json_option
 def setup(*, provider: str | None, model: str | None, yes: bool, no_test: bool, as_data: bool) -> int:
     """Choose a model, try it and write it into your settings."""
-    from agentforge.app import setting_up
+    from agentforge.app.setup import setting_up
     from agentforge.core.errors import UsageError
     from agentforge.surfaces.cli.printing import print_json
 
@@ -114,7 +114,7 @@ class _Visit:
 
     def provider(self, around: "Inventory", spec: str, name: str | None) -> "FoundProvider":
         """The provider that was named, else the one that is chosen, with a key that it takes."""
-        from agentforge.app.setting_up import look_at
+        from agentforge.app.setup.setting_up import look_at
         from agentforge.core.errors import UsageError
 
         chosen = name or spec.partition(":")[0]
@@ -131,7 +131,7 @@ class _Visit:
         return self._with_key(known.get(chosen) or look_at(chosen))
 
     def _with_key(self, found: "FoundProvider") -> "FoundProvider":
-        from agentforge.app.setting_up import look_at
+        from agentforge.app.setup.setting_up import look_at
         from agentforge.core.errors import UsageError
 
         for attempt in range(_KEY_TRIES + 1):
@@ -162,7 +162,7 @@ class _Visit:
 
     def model(self, found: "FoundProvider", given: str | None, usual: str) -> str:
         """`PROVIDER:NAME`, a name that the provider has as far as it says."""
-        from agentforge.app.setting_up import check_name, spec_of
+        from agentforge.app.setup.setting_up import check_name, spec_of
         from agentforge.core.errors import UsageError
 
         models = found.models
@@ -185,7 +185,7 @@ class _Visit:
 
     def try_out(self, spec: str) -> "ModelTrial":
         """The one call, and its line on the screen."""
-        from agentforge.app.setting_up import try_one_call
+        from agentforge.app.setup.setting_up import try_one_call
         from agentforge.surfaces.cli.pages.models import trial_line
 
         self.tell([f"Trying {spec} with one small call …"])
@@ -199,7 +199,7 @@ class _Visit:
 
     def keep_key(self, found: "FoundProvider") -> str:
         """Stores the key that was typed, and says where."""
-        from agentforge.app.provider_keys import keep_key
+        from agentforge.app.models.keys import keep_key
 
         return keep_key(found.provider, self.typed) if self.typed else ""
 

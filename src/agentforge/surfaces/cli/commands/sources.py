@@ -35,7 +35,7 @@ The copy and its row in sources/sources.yaml are yours to commit; a task cannot 
 @repo_option
 def add(*, url: str, saved: Path | None, as_data: bool) -> int:
     """Fetch the page at URL and keep it in sources/, with its hash."""
-    from agentforge.app.sources import add_source
+    from agentforge.app.checks.sources import add_source
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 
@@ -60,7 +60,7 @@ Ends with 1 if a copy is missing or was changed.""",
 @repo_option
 def list_(*, as_data: bool) -> int:
     """List the recorded pages, and whether their copies are as they were."""
-    from agentforge.app.sources import list_sources
+    from agentforge.app.checks.sources import list_sources
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 

@@ -16,8 +16,8 @@ from agentforge.surfaces.cli.repo_option import default_base, here, inside, repo
 from agentforge.surfaces.cli.request import request_argument, request_of
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks import OpenTask
-    from agentforge.app.watching import Watching
+    from agentforge.app.intake.watching import Watching
+    from agentforge.app.record.open_tasks import OpenTask
     from agentforge.core.reply import Json
     from agentforge.core.values import Oversight
     from agentforge.store.task.engine import EngineName
@@ -200,7 +200,7 @@ def start(
     request = _asked(words, file, "start", flags)
     if compare_to is None:
         return _start(request, flags, pipeline=pipeline)
-    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.app.record.open_tasks import open_task_or_branch
     from agentforge.surfaces.cli.commands.compare import tell_comparison
 
     if flags["as_data"]:
@@ -369,7 +369,7 @@ The answer is a branch, agentforge/TASK, on which the check that found the viola
 @_start_flags
 def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
     """Fix one violation that a check has found."""
-    from agentforge.app.fixing import fix_request
+    from agentforge.app.intake.fixing import fix_request
     from agentforge.store.site import Site
 
     site = Site.open(here())
@@ -410,7 +410,7 @@ def debate(
     **flags: Unpack[StartFlags],
 ) -> int:
     """Have the question in REQUEST argued from three sides, and decided; change nothing."""
-    from agentforge.app.debating import PIPELINE, DebateQuestion, plan_of
+    from agentforge.app.workflow.debating import PIPELINE, DebateQuestion, plan_of
 
     topic = _asked(words, file, "debate", flags)
     plan = plan_of(DebateQuestion(topic, options, context, constraint))
@@ -429,7 +429,7 @@ def _asked(
 
 def _watching(flags: StartFlags) -> "Watching":
     """How closely the person wants to follow the task."""
-    from agentforge.app.watching import Watching
+    from agentforge.app.intake.watching import Watching
 
     there = at_terminal() and not flags["as_data"] and not flags["non_interactive"] and not flags["detach"]
     return Watching(
@@ -454,8 +454,9 @@ def _start(  # noqa: PLR0913  # what a goal says beside the flags
 ) -> int:
     from functools import partial
 
-    from agentforge.app import driving, remote, starting
-    from agentforge.app.forecasts import forecast
+    from agentforge.app.drivers import driving, remote
+    from agentforge.app.intake import starting
+    from agentforge.app.intake.forecasts import forecast
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
     from agentforge.surfaces.cli.durations import seconds

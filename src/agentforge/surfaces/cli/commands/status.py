@@ -12,7 +12,7 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks import OpenTask
+    from agentforge.app.record.open_tasks import OpenTask
     from agentforge.store.task.moments import Summary
 
 _EVERY_S = 2.0
@@ -58,7 +58,7 @@ def status(  # noqa: PLR0913 - the options of the seed
     if task is not None and (everywhere or watch):
         raise click.UsageError(f"--all and --watch list tasks; `agentforge logs {task} -f` follows one.")
     if task is not None:
-        from agentforge.app.tasks import open_task
+        from agentforge.app.record.open_tasks import open_task
 
         found = open_task(here(), task)
         if phase or number:
@@ -79,8 +79,8 @@ def _show_list(*, everywhere: bool, as_data: bool) -> int:
         for sentence in _missing_repositories():
             say(sentence, err=True)
     else:
-        from agentforge.app.repository_tasks import list_tasks
-        from agentforge.app.task_rows import summaries_of
+        from agentforge.app.record.of_repository import list_tasks
+        from agentforge.app.record.rows import summaries_of
         from agentforge.store.site import Site
 
         site = Site.open(here())
@@ -112,7 +112,7 @@ def _show_list(*, everywhere: bool, as_data: bool) -> int:
 
 
 def _everywhere() -> "list[Summary]":
-    from agentforge.app.task_rows import list_all_tasks, summaries_of
+    from agentforge.app.record.rows import list_all_tasks, summaries_of
     from agentforge.store.home import home_path
     from agentforge.store.layout import Home
 
@@ -121,20 +121,20 @@ def _everywhere() -> "list[Summary]":
 
 
 def _missing_repositories() -> list[str]:
-    from agentforge.app.task_rows import are_all_there
+    from agentforge.app.record.rows import are_all_there
     from agentforge.store.home import home_path
     from agentforge.store.layout import Home
 
     home = Home(home_path())
     if are_all_there(home):
         return []
-    from agentforge.app.repositories import lost_repositories
+    from agentforge.app.setup.repositories import lost_repositories
 
     return lost_repositories(home)
 
 
 def _here() -> "list[Summary]":
-    from agentforge.app.task_rows import summaries_of
+    from agentforge.app.record.rows import summaries_of
     from agentforge.store.site import Site
     from agentforge.store.user.index import Index
 
@@ -183,7 +183,7 @@ def _watch(*, everywhere: bool) -> int:
 
 
 def _show_part(task: "OpenTask", phase: str | None, number: int | None, *, as_data: bool) -> int:
-    from agentforge.app.details import phase_detail, step_detail
+    from agentforge.app.record.details import phase_detail, step_detail
     from agentforge.surfaces.cli.pages.details import phase_lines, step_lines
     from agentforge.surfaces.cli.printing import print_json
 
@@ -204,10 +204,10 @@ def _show_part(task: "OpenTask", phase: str | None, number: int | None, *, as_da
 
 
 def _show_one(task: "OpenTask", *, detail: bool, as_data: bool) -> int:
-    from agentforge.app.engine_view import engine_view
-    from agentforge.app.reports import report
-    from agentforge.app.task_document import task_document
-    from agentforge.app.task_list import summary_of_task
+    from agentforge.app.drivers.engine_view import engine_view
+    from agentforge.app.record.document import task_document
+    from agentforge.app.record.listed import summary_of_task
+    from agentforge.app.record.reports import report
     from agentforge.surfaces.cli.pages.details import summary_lines
     from agentforge.surfaces.cli.pages.engine import engine_lines
     from agentforge.surfaces.cli.pages.task import page

@@ -32,8 +32,8 @@ def trace(*, task: str | None, export: bool, endpoint: str | None, content: bool
 
     Without TASK, the newest task is taken.
     """
-    from agentforge.app.tasks import open_task_or_branch
-    from agentforge.app.tracing import export_trace, read_trace
+    from agentforge.app.evidence.tracing import export_trace, read_trace
+    from agentforge.app.record.open_tasks import open_task_or_branch
     from agentforge.surfaces.cli.pages.trace import trace_fields, trace_page
     from agentforge.surfaces.cli.printing import print_json
 

@@ -33,7 +33,7 @@ def list_(*, as_data: bool) -> int:
     """List each task's directory with its owner, its size and when it was last used."""
     from datetime import datetime
 
-    from agentforge.app.trees import list_leases
+    from agentforge.app.branches.trees import list_leases
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
     from agentforge.store.task.times import utc_now

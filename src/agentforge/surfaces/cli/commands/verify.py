@@ -10,7 +10,7 @@ from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import target_argument
 
 if TYPE_CHECKING:
-    from agentforge.app.proof import Finding
+    from agentforge.app.evidence.proof import Finding
 
 
 @click.command(
@@ -33,8 +33,8 @@ contain: the commits, their trees, and who signed."""
 @json_option
 def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
     """Check the proof of TASK, of BRANCH, or of an envelope in FILE. Without one, it is the newest task."""
-    from agentforge.app import proof
-    from agentforge.app.tasks import known_task
+    from agentforge.app.evidence import proof
+    from agentforge.app.record.open_tasks import known_task
     from agentforge.core.errors import UsageError
 
     top = here()
@@ -65,9 +65,9 @@ def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_
 def _verify_task(top: Path, target: str | None, *, rerun: bool, signed: bool, as_data: bool) -> int:
     from dataclasses import asdict
 
-    from agentforge.app import proof
-    from agentforge.app.deliverable import changes_files
-    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.app.evidence import proof
+    from agentforge.app.record.deliverable import changes_files
+    from agentforge.app.record.open_tasks import open_task_or_branch
     from agentforge.surfaces.cli.pages.report import nothing_changed
     from agentforge.surfaces.cli.pages.screen import open_screen
     from agentforge.surfaces.cli.printing import print_json

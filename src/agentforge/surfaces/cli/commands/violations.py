@@ -8,7 +8,7 @@ import click
 from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
-    from agentforge.app.violations import Violation
+    from agentforge.app.checks.violations import Violation
 
 
 @click.group(
@@ -35,7 +35,7 @@ Examples:
 @json_option
 def list_(*, as_data: bool) -> int:
     """List the violations on record, those that are open first."""
-    from agentforge.app.violations import list_violations
+    from agentforge.app.checks.violations import list_violations
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json, table
 
@@ -70,7 +70,7 @@ Examples:
 @json_option
 def show(*, violation: str, as_data: bool) -> int:
     """Show one violation: where it is, what is wrong, and what to do."""
-    from agentforge.app.violations import show_violation
+    from agentforge.app.checks.violations import show_violation
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 
@@ -119,7 +119,7 @@ def exempt(
     *, violation: str, check_name: str, paths: tuple[str, ...], reason: str, days: int, as_data: bool
 ) -> int:
     """Let a violation stand for a while, with a reason and under your name."""
-    from agentforge.app.violations import exempt as allow
+    from agentforge.app.checks.violations import exempt as allow
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 
@@ -153,8 +153,8 @@ blocks.""",
 @json_option
 def baseline(*, as_data: bool) -> int:
     """Take all that is found now as known, so that only what is new blocks."""
-    from agentforge.app.checking import set_baseline
-    from agentforge.app.violations import BASELINE_FILE
+    from agentforge.app.checks.checking import set_baseline
+    from agentforge.app.checks.violations import BASELINE_FILE
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.pages.words import count
     from agentforge.surfaces.cli.printing import print_json

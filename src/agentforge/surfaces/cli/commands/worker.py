@@ -34,7 +34,7 @@ worker that restarts on this machine resumes the tasks of one that died."""
 )
 def worker(*, queue: str | None, max_concurrent: int) -> int:
     """Run tasks from a Temporal server until stopped."""
-    from agentforge.app.connection import need_temporal
+    from agentforge.app.drivers.connection import need_temporal
 
     need_temporal()
     import asyncio
@@ -52,7 +52,7 @@ async def _work(queue: str | None, at_once: int) -> None:
     import asyncio
     import signal
 
-    from agentforge.app.hosting import host
+    from agentforge.app.drivers.hosting import host
     from agentforge.surfaces.cli.pages.screen import Plain
 
     stop = asyncio.Event()

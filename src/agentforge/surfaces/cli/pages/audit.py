@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentforge import __version__
-from agentforge.app.audits import Audit, event_counts
-from agentforge.app.costs import add_up, grouped, in_state
-from agentforge.app.steps import step_fields
+from agentforge.app.evidence.audits import Audit, event_counts
+from agentforge.app.models.costs import add_up, grouped, in_state
+from agentforge.app.record.steps import step_fields
 from agentforge.core.errors import UsageError
 from agentforge.core.events import Event, event_name, event_to_json
 from agentforge.core.reply import Json

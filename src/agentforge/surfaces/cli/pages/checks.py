@@ -10,7 +10,7 @@ from agentforge.surfaces.cli.printing import table
 from agentforge.system.visible import one_line
 
 if TYPE_CHECKING:
-    from agentforge.app.checking import CheckOutcome, ListedCheck
+    from agentforge.app.checks.checking import CheckOutcome, ListedCheck
 
 MOST_SHOWN = 200
 MOST_UNREAD = 5

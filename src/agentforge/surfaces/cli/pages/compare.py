@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from agentforge.app.comparing import Comparison, Side
+from agentforge.app.evidence.comparing import Comparison, Side
 from agentforge.core.reply import Json
 from agentforge.surfaces.cli.pages.document import Cell, Code, Document, Patch, Prose, ReportSection, Table
 from agentforge.surfaces.cli.pages.words import age, count, money

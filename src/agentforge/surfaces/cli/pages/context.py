@@ -4,8 +4,8 @@ import shutil
 import sys
 from collections.abc import Iterator
 
-from agentforge.app.contexts import TOOLS, ContextReport
-from agentforge.app.steps import beside_words
+from agentforge.app.record.contexts import TOOLS, ContextReport
+from agentforge.app.record.steps import beside_words
 from agentforge.surfaces.cli.pages.words import count
 from agentforge.surfaces.cli.printing import Tone
 from agentforge.system.visible import brief, one_line

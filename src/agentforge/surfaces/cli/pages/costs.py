@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from agentforge.app.costs import CallTotal, Savings, add_up, grouped, in_state
+from agentforge.app.models.costs import CallTotal, Savings, add_up, grouped, in_state
 from agentforge.core.reply import Json
 from agentforge.store.task.calls import CallState, ModelCall
 from agentforge.surfaces.cli.pages.words import count, money

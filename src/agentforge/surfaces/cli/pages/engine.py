@@ -1,6 +1,6 @@
 """What the engine has to say of a task, on pages and for programs."""
 
-from agentforge.app.engine_view import HOST_LOST, EngineView, LostTask
+from agentforge.app.drivers.engine_view import HOST_LOST, EngineView, LostTask
 from agentforge.core.reply import Json
 
 

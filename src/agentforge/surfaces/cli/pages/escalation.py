@@ -4,8 +4,8 @@ type.
 
 from collections.abc import Iterator
 
-from agentforge.app.offers import offered
-from agentforge.app.reports import TaskReport
+from agentforge.app.people.offers import offered
+from agentforge.app.record.reports import TaskReport
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles

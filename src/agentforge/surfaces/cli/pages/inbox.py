@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import click
 
-from agentforge.app.inbox import InboxRecord
-from agentforge.app.reports import report
+from agentforge.app.people.inbox import InboxRecord
+from agentforge.app.record.reports import report
 from agentforge.store.task.views import expires_at
 from agentforge.surfaces.cli.pages.escalation import escalation_page
 from agentforge.surfaces.cli.pages.version import presented_page

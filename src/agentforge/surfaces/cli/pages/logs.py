@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agentforge.app.logs import LogEntry
+from agentforge.app.record.logs import LogEntry
 from agentforge.surfaces.cli.pages.events import describe
 
 

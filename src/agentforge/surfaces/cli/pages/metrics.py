@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agentforge.app.metrics import FIGURES, Figures, Metrics
+from agentforge.app.evidence.metrics import FIGURES, Figures, Metrics
 from agentforge.surfaces.cli.pages.words import count, money
 from agentforge.surfaces.cli.printing import table
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from agentforge.app.model_list import ModelRow, ProviderState
-from agentforge.app.model_trial import ModelTrial
+from agentforge.app.models.listed import ModelRow, ProviderState
+from agentforge.app.models.trial import ModelTrial
 from agentforge.models.router import Candidate
 from agentforge.sizing.forecast import Forecast, dollars
 from agentforge.surfaces.cli.pages.words import money

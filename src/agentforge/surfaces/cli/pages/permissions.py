@@ -1,6 +1,6 @@
 """Grants and decisions, for a person and for programs."""
 
-from agentforge.app.settings_file import spell_command
+from agentforge.app.setup.settings_file import spell_command
 from agentforge.commands.permissions import Permission
 from agentforge.store.user.grants import Grant
 from agentforge.surfaces.cli.printing import print_text

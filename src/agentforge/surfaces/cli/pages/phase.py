@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from agentforge.app.phase_building import PlanBuild
-from agentforge.app.phase_checking import SwitchCheck, WatchEnd
-from agentforge.app.phase_log import LoggedFiles
-from agentforge.app.phasing import DebateVerdict, PhaseResult, Standing, WorkflowStatus
+from agentforge.app.workflow.building import PlanBuild
+from agentforge.app.workflow.criteria import SwitchCheck, WatchEnd
+from agentforge.app.workflow.log import LoggedFiles
+from agentforge.app.workflow.phasing import DebateVerdict, PhaseResult, Standing, WorkflowStatus
 from agentforge.core.reply import Json
 from agentforge.surfaces.cli.printing import table
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agentforge.app.proof_report import ProofReport
+from agentforge.app.evidence.proof_report import ProofReport
 from agentforge.surfaces.cli.pages.markdown import code, plain
 from agentforge.surfaces.cli.pages.words import count, money
 

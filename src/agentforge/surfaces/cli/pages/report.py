@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from agentforge.app.deliverable import Deliverable
-from agentforge.app.offers import offered
-from agentforge.app.reports import TaskReport
+from agentforge.app.people.offers import offered
+from agentforge.app.record.deliverable import Deliverable
+from agentforge.app.record.reports import TaskReport
 from agentforge.core.codec import encode
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.reply import Json

@@ -1,6 +1,6 @@
 """How the sessions of AO that a debate needs are shown: as lines to run."""
 
-from agentforge.app.under_ao import SpawnPlan
+from agentforge.app.workflow.under_ao import SpawnPlan
 from agentforge.core.reply import Json
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from agentforge.app.steps import Step, beside_words
+from agentforge.app.record.steps import Step, beside_words
 from agentforge.core.values import NOT_DONE
 from agentforge.system.visible import brief
 

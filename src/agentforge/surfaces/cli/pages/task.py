@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentforge.app.reports import TaskReport
+from agentforge.app.record.reports import TaskReport
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.artifacts import is_derived

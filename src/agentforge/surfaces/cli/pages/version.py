@@ -2,9 +2,9 @@
 decided.
 """
 
-from agentforge.app.presented import document_of, presented
-from agentforge.app.rendering import changed_lines, readable_lines
-from agentforge.app.tasks import OpenTask
+from agentforge.app.people.presented import document_of, presented
+from agentforge.app.record.open_tasks import OpenTask
+from agentforge.app.record.rendering import changed_lines, readable_lines
 from agentforge.core.iterating import version_name
 from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef, Iteration

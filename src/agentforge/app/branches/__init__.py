@@ -1,0 +1,1 @@
+"""What becomes of branches and directories of tasks: merged, thrown away, or cleaned up."""

@@ -1,0 +1,1 @@
+"""`agentforge check`: the files of a checkout, the rules they are held to, and what was found."""

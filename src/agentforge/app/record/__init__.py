@@ -1,0 +1,1 @@
+"""What is on record of tasks, read for whoever shows it."""

@@ -1,0 +1,312 @@
+"""What a change does that no test shows and no gate decides: flags, named to the reviewer and to the user."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from agentforge.catalog.policies import read_policy, section
+from agentforge.core.errors import UsageError
+from agentforge.core.reply import Json
+from agentforge.gates.change.documents import objects, texts
+from agentforge.gates.flags import Flag
+from agentforge.languages.documents.outline import is_document
+from agentforge.languages.interface import checker_settings, public_names, silencers
+from agentforge.languages.port import Language
+from agentforge.languages.table import LANGUAGES, is_source
+from agentforge.languages.values import Manifest
+from agentforge.system.git.repository import Change, Git, TreeEntry
+
+MOST_READ = 400
+"""Files of tests that are read for the name of another file, at most."""
+MOST = 12
+"""Flags of one sort; the rest is counted."""
+_ALIKE = frozenset(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u0410\u0412\u0415\u041a\u041c"
+    "\u041d\u041e\u0420\u0421\u0422\u0425\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03bd"
+)
+"""Letters of other alphabets that look like ours."""
+_WORDS = re.compile(r"[^\W\d_]+")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e"
+    "\u2060-\u2064\u2066-\u2069\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
+)
+"""Letters without a shape of their own: some turn the order of what follows."""
+_ASSERTS = re.compile(r"(?m)^[ \t]*(?:assert\b.*|self\.assert\w+\(.*|raise AssertionError\b.*|expect\(.*)$")
+EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCase:
+    """The change, and what it is compared with."""
+
+    git: Git
+    base_tree: str
+    tree: str
+    is_test: Callable[[str], bool]
+    language: Language
+    specification: Mapping[str, Json]
+    suite: Mapping[str, Json]
+    request: str = ""
+
+
+def named_flags(case: NamedCase) -> list[Flag]:
+    """Every flag of a change, each sort in a few lines."""
+    changes = case.git.diff_names(case.base_tree, case.tree)
+    found: list[Flag] = []
+    sorts = (_outside, _kinds_of_files, _letters, _checkers, _silenced, _asserted, _public, _dependencies)
+    for sort in sorts:
+        flags = list(sort(case, changes))
+        found += flags[:MOST]
+        if len(flags) > MOST:
+            found.append(Flag("and more", f"{len(flags) - MOST} more like: {flags[-1].text}"))
+    return found
+
+
+def is_lock(path: str) -> bool:
+    """Whether a tool writes the file for itself: it counts by its path and hash."""
+    name = path.rpartition("/")[2]
+    return name in _policy().locks or any(name in language.projects.LOCKS for language in LANGUAGES)
+
+
+# ------------------------------------------------------------------ files
+
+
+def _outside(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Files that the specification does not name. Tests, documents and locks are not promised there."""
+    promised = [*texts(case.specification, "files_to_modify"), *texts(case.specification, "files_to_create")]
+    promised += [str(item.get("path", "")) for item in objects(case.suite, "test_files")]
+    if not promised:
+        return
+    for change in changes:
+        path = change.path
+        if case.is_test(path) or is_document(path) or is_lock(path):
+            continue
+        if not any(path == name or path.startswith(f"{name.rstrip('/')}/") for name in promised if name):
+            yield Flag(path, "it is changed, and the specification does not name it")
+
+
+def _kinds_of_files(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """What runs on other machines, what builds the project, and what can be executed or leads elsewhere."""
+    before, after = _entries(case.git, case.base_tree), _entries(case.git, case.tree)
+    builds = _policy().build.union(*(language.projects.BUILD_FILES for language in LANGUAGES))
+    for change in changes:
+        path, word = change.path, {"A": "new", "D": "removed"}.get(change.status, "changed")
+        if _policy().ci.fullmatch(path):
+            yield Flag(path, f"it runs where the project is built and tested, and is {word}")
+        elif path.rpartition("/")[2] in builds:
+            yield Flag(
+                path, f"it decides how the project is built, and is {word}; the build was not measured"
+            )
+        yield from _read_by_others(case, path, word)
+        if odd := _looks_like_another(path) if change.status == "A" else "":
+            yield Flag(path, f"its name has letters that look like others: {odd}")
+        old, new = before.get(path), after.get(path)
+        if new is None or (old is not None and old.mode == new.mode):
+            continue
+        if new.mode == EXECUTABLE:
+            yield Flag(path, "it can be executed" + (" now" if old else ", and is new"))
+        elif new.mode in (LINK, MODULE):
+            what = "a link" if new.mode == LINK else "another repository"
+            yield Flag(path, f"it is {what}" + (" now" if old else ", and is new"))
+
+
+def _read_by_others(case: NamedCase, path: str, word: str) -> Iterator[Flag]:
+    """What agents, lawyers and old tests read, whatever the code does."""
+    if _policy().guides.fullmatch(path):
+        yield Flag(path, f"agents and editors read it as what they are to do, and it is {word}")
+    elif _policy().legal.fullmatch(path) and word != "new":
+        yield Flag(path, f"it says what others may do with the project, and is {word}")
+    if word == "new" or is_source(path):
+        return
+    if case.is_test(path) or (not is_document(path) and not is_lock(path) and _is_named_by_tests(case, path)):
+        yield Flag(path, f"tests of the base read it, and it is {word}")
+
+
+def _is_named_by_tests(case: NamedCase, path: str) -> bool:
+    """Whether tests of the base name a file that is none of theirs."""
+    name = path.rpartition("/")[2].encode()
+    tests = [each for each in _entries(case.git, case.base_tree) if case.is_test(each) and is_source(each)]
+    return any(name in (case.git.read_blob(case.base_tree, each) or b"") for each in tests[:MOST_READ])
+
+
+def _letters(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Letters that nobody sees, or that change what is seen; names that some systems cannot tell apart."""
+    there: dict[str, list[str]] = {}
+    for path in _entries(case.git, case.tree):
+        there.setdefault(_folded(path), []).append(path)
+    for change in changes:
+        path = change.path
+        if change.status == "D":
+            continue
+        if change.status == "A" and (others := [each for each in there[_folded(path)] if each != path]):
+            yield Flag(path, f"some systems cannot tell its name from `{others[0]}`, and keep one of the two")
+        old = set(_text(case, case.base_tree, path).split("\n"))
+        lines = _text(case, case.tree, path).removeprefix("\ufeff").split("\n")
+        for number, line in enumerate(lines, 1):
+            if line not in old and (found := _UNSEEN.search(line.removesuffix("\r"))):
+                told = f"U+{ord(found[0]):04X} ({unicodedata.name(found[0], 'a control letter').lower()})"
+                said = f"line {number} has {told}: what it does is not what is seen"
+                yield Flag(path, said, ruling=is_source(path))
+                break
+            if line not in old and is_source(path) and (word := _disguised(line)):
+                yield Flag(path, f"line {number} has letters that look like others: {word}")
+                break
+
+
+def _disguised(line: str) -> str:
+    """A word of our letters in which some are of another alphabet and look the same."""
+    return next(
+        (
+            f"`{word}` ({', '.join(unicodedata.name(letter, 'unnamed').lower() for letter in strange)})"
+            for word in _WORDS.findall(line)
+            if (strange := [letter for letter in word if letter in _ALIKE])
+            and any(letter.isascii() for letter in word)
+        ),
+        "",
+    )
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()
+
+
+def _looks_like_another(path: str) -> str:
+    """The letters of another alphabet in a name that is written in ours."""
+    for part in _WORDS.findall(path):
+        strange = [letter for letter in part if ord(letter) > ord("z") and not _is_latin(letter)]
+        if strange and any(letter.isascii() and letter.isalpha() for letter in part):
+            return ", ".join(
+                f"{letter} ({unicodedata.name(letter, 'unnamed').lower()})" for letter in strange
+            )
+    return ""
+
+
+def _is_latin(letter: str) -> bool:
+    return unicodedata.name(letter, "").startswith("LATIN ")
+
+
+def _entries(git: Git, tree: str) -> dict[str, TreeEntry]:
+    return {entry.path: entry for entry in git.ls_tree(tree)}
+
+
+# ------------------------------------------------------------------ checkers
+
+
+def _checkers(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Settings of linters and type checkers that are others now."""
+    for change in changes:
+        before, after = (_text(case, tree, change.path) for tree in (case.base_tree, case.tree))
+        tools = checker_settings(before, change.path), checker_settings(after, change.path)
+        differing = [
+            name for name in dict.fromkeys((*tools[0], *tools[1])) if tools[0].get(name) != tools[1].get(name)
+        ]
+        if differing:
+            asked = change.path.rpartition("/")[2].casefold() in case.request.casefold()
+            text = f"the settings of {', '.join(differing)} are changed, so what they find may be less"
+            yield Flag(change.path, text, ruling=not asked)
+
+
+def _silenced(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Comments that silence a checker, where there are more than there were."""
+    for change in changes:
+        if change.status == "D" or not is_source(change.path):
+            continue
+        before = silencers(_text(case, case.base_tree, change.path), change.path)
+        after = silencers(_text(case, case.tree, change.path), change.path)
+        more = {
+            word: count - before.get(word, 0) for word, count in after.items() if count > before.get(word, 0)
+        }
+        if more:
+            said = ", ".join(f"{count} of {word}" for word, count in more.items())
+            yield Flag(change.path, f"it silences checkers in more places than before: {said}")
+
+
+def _asserted(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Code that asserted something, and does not any more: tests may lean on it."""
+    for change in changes:
+        if change.status != "M" or not is_source(change.path) or case.is_test(change.path):
+            continue
+        before, after = (
+            Counter(_ASSERTS.findall(_text(case, tree, change.path))) for tree in (case.base_tree, case.tree)
+        )
+        if lost := [line.strip() for line in (before - after)]:
+            yield Flag(
+                change.path, f"it does not assert any more what it did, and tests may lean on it: `{lost[0]}`"
+            )
+
+
+# ------------------------------------------------------------------ what others use
+
+
+def _public(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Public names that are gone or are called in another way."""
+    sources = [each for each in changes if is_source(each.path) and not case.is_test(each.path)]
+    now = {each.path: public_names(_text(case, case.tree, each.path), each.path) for each in sources}
+    for change in sources:
+        before = public_names(_text(case, case.base_tree, change.path), change.path)
+        after = now[change.path]
+        gone = [name for name in before if name not in after]
+        for name in gone:
+            if name.rpartition(".")[0] in gone:  # its class is named
+                continue
+            moved = [path for path, names in now.items() if path != change.path and name in names]
+            where = f"; {moved[0]} defines one of that name" if moved else ""
+            yield Flag(f"{change.path}::{name}", f"this public name was removed{where}")
+        for name, shape in before.items():
+            if name in after and after[name] != shape:
+                yield Flag(f"{change.path}::{name}", f"its signature changed from {shape} to {after[name]}")
+
+
+def _dependencies(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Requirements that are new, gone or others."""
+    if all(is_source(change.path) and change.status == "M" for change in changes):
+        return
+    before, after = _manifest(case, case.base_tree), _manifest(case, case.tree)
+    if before is None or after is None:
+        if before is not None:
+            yield Flag("dependencies", "the project's dependencies can no longer be read")
+        return
+    old, new = dict(before.requirements), dict(after.requirements)
+    for place in dict.fromkeys((*old, *new)):
+        was, is_now = set(old.get(place, ())), set(new.get(place, ()))
+        parts = [
+            f"{word} {', '.join(sorted(found))}"
+            for word, found in (("without", was - is_now), ("with", is_now - was))
+            if found
+        ]
+        if parts:
+            yield Flag(place, f"the dependencies changed: {'; '.join(parts)}")
+
+
+def _manifest(case: NamedCase, tree: str) -> Manifest | None:
+    paths = [entry.path for entry in case.git.ls_tree(tree) if entry.kind == "blob"]
+    try:
+        return case.language.projects.describe(lambda path: case.git.read_blob(tree, path), paths)
+    except UsageError:
+        return None
+
+
+def _text(case: NamedCase, tree: str, path: str) -> str:
+    return (case.git.read_blob(tree, path) or b"").decode("utf-8", "replace")
+
+
+# ------------------------------------------------------------------ the policy
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """`catalog/policies/named.yaml`, which says what each is."""
+
+    ci: re.Pattern[str]
+    build: frozenset[str]
+    locks: frozenset[str]
+    guides: re.Pattern[str]
+    legal: re.Pattern[str]
+
+
+@cache
+def _policy() -> _Named:
+    return section(_Named, "named.yaml", read_policy("named"))

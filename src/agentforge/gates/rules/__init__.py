@@ -1,0 +1,1 @@
+"""The named rules about artifacts, and the table of them."""

@@ -1,0 +1,115 @@
+"""Old tests that a task gives up, and whether the words of the request justify it. What they do not is a
+question to a person, by id, with the reason and the change of each.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from agentforge.catalog.kinds import names_in, plain_verbs
+from agentforge.catalog.policies import read_policy
+from agentforge.core.people import KEEP
+from agentforge.core.reply import Json
+from agentforge.core.values import Escalation, Question, is_yes
+from agentforge.gates.change.documents import objects
+from agentforge.gates.runs.pristine import PristineRunner
+from agentforge.gates.suite.superseded import superseded_ids
+from agentforge.languages.tests import source_of_test
+
+MAX_LINES = 30
+"""How much of the change of one test is shown."""
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_OPERATORS = frozenset({"not", "or", "and", "in", "is", "if", "else"})
+_USED = re.compile(r"(?:\.\s*|\b)([A-Za-z_]\w*)\s*\(|\.\s*([A-Za-z_]\w*)")
+
+
+@cache
+def changing_words() -> re.Pattern[str]:
+    """What in a request says that something will be different."""
+    phrases = (re.escape(phrase).replace(r"\ ", r"\s+") for phrase in read_policy("superseding")["changes"])
+    return re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
+
+
+def justifies(words: str, identity: str, source: str | None, rewritten: str | None = None) -> bool:
+    """Whether the words of people name this test, or say that something changes and name what it calls, or
+    what it expects now.
+    """
+    path, _, inside = identity.partition("::")
+    function = inside.rpartition("::")[2].partition("[")[0]
+    file = path.rpartition("/")[2]
+    if any(_names(words, name) for name in (path, file, file.rpartition(".")[0], function)):
+        return True
+    if not changing_words().search(words):
+        return False
+    if source and rewritten and _says_what_was_asked(words, source, rewritten):
+        return True
+    used = {first or second for first, second in _USED.findall(source or "")} - {function}
+    # "Add a discount" is no word about `cart.add`, unless it is written as one.
+    written = {part for name in names_in(words) for part in name.split(".")}
+    used -= plain_verbs() - written
+    return any(_names(words, name) for name in used)
+
+
+def _says_what_was_asked(words: str, before: str, after: str) -> bool:
+    """Whether a test is as it was but for values, and each new one is a word of the request."""
+    asked = set(map(str.lower, re.findall(r"\w+", words))) - _OPERATORS
+    then, now = _TOKEN.findall(before), _TOKEN.findall(after)
+    found = difflib.SequenceMatcher(None, then, now, autojunk=False).get_opcodes()
+    differing = [row for row in found if row[0] != "equal"]
+    came = {token.lower() for _, _, _, start, end in differing for token in now[start:end]}
+    return bool(came) and came <= asked and all(row[0] == "replace" for row in differing)
+
+
+def asked_about(escalations: Iterable[Escalation]) -> tuple[frozenset[str], frozenset[str]]:
+    """The old tests that people allowed to give up, and those that they want kept."""
+    allowed: set[str] = set()
+    kept: set[str] = set()
+    for item in escalations:
+        if item.answer is not None:
+            (allowed if is_yes(item.answer) else kept).update(item.question.about)
+    return frozenset(allowed), frozenset(kept - allowed)
+
+
+def unjustified(runner: PristineRunner, suite: Mapping[str, Json], words: str, tree: str = "") -> list[str]:
+    """The ids that a suite gives up and that the words of people do not justify; `tree` has what was made of
+    them.
+    """
+    base = runner.workspace.git.tree_of(runner.base_commit)
+    return [
+        identity
+        for identity in sorted(superseded_ids(suite))
+        if not justifies(
+            words,
+            identity,
+            _source(runner, base, identity),
+            _source(runner, tree, identity) if tree else None,
+        )
+    ]
+
+
+def question_about(runner: PristineRunner, tree: str, suite: Mapping[str, Json], ids: list[str]) -> Question:
+    """May they be given up? Each with its reason and what would become of it."""
+    base = runner.workspace.git.tree_of(runner.base_commit)
+    reasons = {str(item.get("id")): str(item.get("reason")) for item in objects(suite, "supersedes")}
+    lines = ["These old tests would be dropped, and the request does not say so. May they be?"]
+    for identity in ids:
+        old, new = (_source(runner, each, identity) or "" for each in (base, tree))
+        lines += ["", f"{identity}: {reasons.get(identity, '')}"]
+        changes = difflib.unified_diff(
+            old.splitlines(), new.splitlines(), "before", "after", lineterm="", n=2
+        )
+        shown = list(changes)[2:]
+        lines += [f"    {line}" for line in shown[:MAX_LINES]]
+        if not new:
+            lines.append("    (removed)")
+    return Question("\n".join(lines), ("allow", KEEP, "abort"), KEEP, about=tuple(ids))
+
+
+def _names(words: str, name: str) -> bool:
+    return bool(name) and re.search(rf"(?<![\w/]){re.escape(name)}(?!\w)", words, re.IGNORECASE) is not None
+
+
+def _source(runner: PristineRunner, tree: str, identity: str) -> str | None:
+    data = runner.workspace.git.read_blob(tree, identity.partition("::")[0])
+    return None if data is None else source_of_test(data.decode("utf-8", "replace"), identity)
