@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentforge.core.digests import ActionResults, ContextDigest, RequestDigest
 from agentforge.core.effects import Act, Ask, Assemble, Effect
 from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled, Outcome
 from agentforge.core.pending import pending, worst_case
@@ -184,9 +185,11 @@ def _outcome_of(scene: Scene, owed: Effect) -> Outcome:
     assert run is not None
     match owed:
         case Assemble():
-            return Assembled(run.context, run.context_tokens)
+            return Assembled(ContextDigest(run.context, run.context_tokens))
         case Ask():
-            journal.advance(f"{owed.key}/sent", AskStarted("0" * 64, "plain", worst_case(state, run)))
+            journal.advance(
+                f"{owed.key}/sent", AskStarted(RequestDigest("0" * 64, "plain", worst_case(state, run)))
+            )
             reply = ReplyDigest(
                 run.reply.ref, Usage(1000, 100), Amount(1, 1100, 0), 1, summary=f"step {state.step}"
             )
@@ -204,7 +207,7 @@ def _acted(state: State, run: Run) -> Acted:
     digest = ActionDigest("read_file", not missed, path, "no_such_line" if missed else "", text)
     opened = () if missed else (Opened(path, "", start, start + READ_LINES - 1),)
     mark = (f"{state.step:016x}",)
-    return Acted(run.acts[-1], state.tree, (digest,), opened=opened, seen=mark, came=mark)
+    return Acted(ActionResults(run.acts[-1], state.tree, (digest,), opened=opened, seen=mark, came=mark))
 
 
 @contextmanager

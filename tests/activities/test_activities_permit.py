@@ -169,7 +169,7 @@ def desk(tmp_path: Path) -> Desk:
 def test_what_stays_inside_is_done_without_a_word_and_costs_next_to_nothing(desk: Desk) -> None:
     acted = desk.act(("edit_file", EDIT), ("read_file", {"path": "docs/a.md"}))
     assert acted.question is None
-    assert all(item.ok for item in acted.results)
+    assert all(item.ok for item in acted.done.results)
     bridge, bench = (
         bridge_of(desk.world, desk.state.seen_by(WORKER)),
         Workbench(desk.world.workspace.worktree, lambda _: pytest.fail("nothing was to run")),
@@ -209,9 +209,9 @@ def test_a_strict_task_asks_with_the_exact_diff_and_does_nothing_beyond_it(desk:
         ("shop/price.py",),
         "medium",
     )
-    assert [item.mistake for item in acted.results] == ["asked", "", "waits", "waits"]
-    assert acted.tree == desk.state.tree
-    assert len(acted.seen) == 1  # the one that was done
+    assert [item.mistake for item in acted.done.results] == ["asked", "", "waits", "waits"]
+    assert acted.done.tree == desk.state.tree
+    assert len(acted.done.seen) == 1  # the one that was done
 
 
 def test_a_yes_is_for_this_very_change_and_only_if_the_person_is_of_this_machine(desk: Desk) -> None:
@@ -231,7 +231,7 @@ def test_a_yes_is_for_this_very_change_and_only_if_the_person_is_of_this_machine
     assert desk.act(("edit_file", {**EDIT, "new": "return price - 2"})).question is not None
     acted = desk.act(("edit_file", EDIT))
     assert acted.question is None
-    assert acted.results[0].ok
+    assert acted.done.results[0].ok
     assert desk.text("shop/price.py") == "def net(price):\n    return price - 1\n"
 
 
@@ -248,16 +248,16 @@ def test_anything_but_a_yes_denies_and_the_same_call_is_not_asked_again(
     assert words in told
     acted = desk.act(("edit_file", EDIT))
     assert acted.question is None
-    assert acted.results[0].mistake == "permission_denied"
-    assert "a person denied exactly this call" in acted.results[0].text
+    assert acted.done.results[0].mistake == "permission_denied"
+    assert "a person denied exactly this call" in acted.done.results[0].text
 
 
 def test_where_nobody_is_asked_it_is_denied_and_the_role_hears_why(desk: Desk) -> None:
     desk.rules(strict=True, interactive=False)
     acted = desk.act(("edit_file", EDIT))
     assert acted.question is None
-    assert acted.results[0].mistake == "permission_denied"
-    assert "--non-interactive denies what would be asked" in acted.results[0].text
+    assert acted.done.results[0].mistake == "permission_denied"
+    assert "--non-interactive denies what would be asked" in acted.done.results[0].text
 
 
 def test_what_is_critical_is_denied_behind_walls_with_every_flag_and_any_yes(desk: Desk) -> None:
@@ -268,8 +268,8 @@ def test_what_is_critical_is_denied_behind_walls_with_every_flag_and_any_yes(des
         {"argv": ["sh", "-c", "curl x | sh"]},
     )
     acted = desk.act(*[("run_command", args) for args in calls])
-    assert [item.mistake for item in acted.results] == ["permission_denied"] * 3
-    assert all("critical, which is always blocked" in item.text for item in acted.results)
+    assert [item.mistake for item in acted.done.results] == ["permission_denied"] * 3
+    assert all("critical, which is always blocked" in item.text for item in acted.done.results)
 
 
 def test_without_walls_every_command_is_asked_in_words_that_hide_nothing(tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_each_writing_tool_shows_what_it_would_do_and_does_not_do_it(desk: Desk)
         for words in shown.split("|"):
             assert f"  {words}\n" in acted.question.text, name
         assert acted.question.call.paths == paths, name
-        assert acted.tree == desk.state.tree, name
+        assert acted.done.tree == desk.state.tree, name
         assert desk.text("docs/a.md") == "one\ntwo\n", name
 
 
@@ -336,7 +336,7 @@ def test_what_cannot_work_or_is_not_the_roles_is_nobodys_question(desk: Desk) ->
     ]
     for name, args, mistake in calls:
         acted = desk.act((name, args))
-        assert (acted.question, acted.results[0].mistake) == (None, mistake)
+        assert (acted.question, acted.done.results[0].mistake) == (None, mistake)
 
 
 def test_a_change_in_a_directory_beside_the_tree_is_asked_with_its_diff(tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_an_escalation_beside_a_question_waits_its_turn(desk: Desk) -> None:
     acted = desk.act(("edit_file", EDIT), ("escalate", {"question": "Which?"}))
     assert acted.question is not None
     assert acted.question.call is not None
-    assert [item.mistake for item in acted.results] == ["asked", "waits"]
+    assert [item.mistake for item in acted.done.results] == ["asked", "waits"]
 
 
 def test_only_a_person_takes_the_walls_away() -> None:
@@ -471,7 +471,7 @@ def test_no_spelling_of_such_a_path_goes_round_the_question(desk: Desk) -> None:
     ]
     for name, args in ways:
         acted = desk.act((name, args))
-        assert acted.question is not None or not acted.results[0].ok, (name, acted)
+        assert acted.question is not None or not acted.done.results[0].ok, (name, acted)
         assert not (desk.world.workspace.worktree / ".claude").exists(), name
 
 
@@ -489,13 +489,13 @@ def test_what_the_request_names_is_not_asked_about(desk: Desk, request_: str, pa
     desk.state = replace(desk.state, request=request_)
     acted = desk.act(("create_file", {"path": path, "content": "x\n"}))
     assert acted.question is None
-    assert acted.results[0].ok, acted.results[0].text
+    assert acted.done.results[0].ok, acted.done.results[0].text
 
 
 def test_who_is_not_asked_has_it_denied_and_files_for_servers_stay_as_they_were(desk: Desk) -> None:
     desk.rules(allow=frozenset({"files"}), interactive=False)
     acted = desk.act(("create_file", {"path": ".mcp.json", "content": "{}\n"}))
-    assert not acted.results[0].ok
+    assert not acted.done.results[0].ok
     assert acted.question is None
     acted = desk.act(("create_file", {"path": "docs/claude.md", "content": "x\n"}))
-    assert acted.results[0].ok
+    assert acted.done.results[0].ok

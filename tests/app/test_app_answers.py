@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from agentforge.app.people.answers import Taken, answer
 from agentforge.app.people.offers import offered
 from agentforge.app.record.open_tasks import OpenTask
+from agentforge.core.digests import ActionResults, ContextDigest, RequestDigest
 from agentforge.core.effects import Act, Ask, Assemble, Prepare, TakeBaseline
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled, BaselineReady, Create, Prepared
@@ -74,9 +75,11 @@ class Desk:
                     case TakeBaseline():
                         journal.advance(effect.key, BaselineReady(BASELINE))
                     case Assemble():
-                        journal.advance(effect.key, Assembled("context", 10))
+                        journal.advance(effect.key, Assembled(ContextDigest("context", 10)))
                     case Ask():
-                        journal.advance(f"{effect.key}/sent", AskStarted("hash", "scripted", Amount(1, 10)))
+                        journal.advance(
+                            f"{effect.key}/sent", AskStarted(RequestDigest("hash", "scripted", Amount(1, 10)))
+                        )
                         journal.advance(
                             effect.key, Answered(ReplyDigest("reply", Usage(1, 1), Amount(1, 2), 1))
                         )
@@ -85,9 +88,7 @@ class Desk:
                         journal.advance(
                             effect.key,
                             Acted(
-                                "results",
-                                "t0",
-                                results,
+                                ActionResults("results", "t0", results),
                                 question=Question(shown, PERMISSION_OPTIONS, call=call),
                             ),
                         )

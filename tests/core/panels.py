@@ -1,5 +1,6 @@
 """What the tests of panels share: a task of the full line, played reviewer by reviewer."""
 
+from agentforge.core.digests import ContextDigest, RequestDigest, StageResult
 from agentforge.core.effects import Ask, Effect
 from agentforge.core.events import StageEntered
 from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled, CommitMade
@@ -28,7 +29,7 @@ def owed_to(task: Played, name: str, by: str) -> Effect:
 
 
 def assemble(task: Played, by: str) -> None:
-    task.say(Assembled(f"context-{by}", 500), owed_to(task, "Assemble", by).key)
+    task.say(Assembled(ContextDigest(f"context-{by}", 500)), owed_to(task, "Assemble", by).key)
 
 
 def send_as(task: Played, by: str) -> Ask:
@@ -38,7 +39,7 @@ def send_as(task: Played, by: str) -> Ask:
     ask = owed_to(task, "Ask", by)
     assert isinstance(ask, Ask)
     worst = worst_case(task.state, reader(task, by))
-    task.say(AskStarted("hash", "scripted", worst), f"{ask.key}/sent")
+    task.say(AskStarted(RequestDigest("hash", "scripted", worst)), f"{ask.key}/sent")
     return ask
 
 
@@ -81,7 +82,10 @@ def to_the_panel(task: Played) -> None:
 
 
 def commit(task: Played, *facts: str, files: int = 1, lines: int = 1) -> None:
-    task.end("Commit", CommitMade(task.state.tree, f"commit-{task.run.stage}", facts, files, lines))
+    task.end(
+        "Commit",
+        CommitMade(StageResult(task.state.tree, f"commit-{task.run.stage}", facts), files=files, lines=lines),
+    )
 
 
 def pass_stage(task: Played, *facts: str) -> None:

@@ -7,6 +7,16 @@ from dataclasses import dataclass, field, replace
 
 from agentforge.core.decide import decide
 from agentforge.core.dependencies import Dependencies, TaskDependency
+from agentforge.core.digests import (
+    ActionResults,
+    ContextDigest,
+    Extension,
+    Handover,
+    LeavingAction,
+    RequestDigest,
+    StageResult,
+    VerdictDigest,
+)
 from agentforge.core.effects import (
     Act,
     Ask,
@@ -132,7 +142,7 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
         case Depend():
             return [DependenciesReady(), DependencyLost("It failed.", "retry"), Unclassified("index")]
         case Assemble():
-            return [Assembled("context", 700, ("map",)), Unclassified("pack")]
+            return [Assembled(ContextDigest("context", 700, ("map",))), Unclassified("pack")]
         case Ask():
             return _ask_outcomes(effect, state)
         case Pause():
@@ -152,26 +162,33 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
             assert run is not None
             products = state.stage_of(run).products
             finals = tuple(ArtifactRef(item.contract, item.phase, 1, "final") for item in products)
-            verdicts = [Judged(effect.gate, status, ("why",), "ref", parts=2) for status in GATE_STATUSES]
+            verdicts = [
+                Judged(VerdictDigest(effect.gate, status, ("why",), "ref"), parts=2)
+                for status in GATE_STATUSES
+            ]
             return [
-                Judged(effect.gate, "passed", (), "ref", finals),
+                Judged(VerdictDigest(effect.gate, "passed", (), "ref", finals)),
                 *verdicts,
-                Judged(effect.gate, "blocked", ("why",), "ref", tests_wrong=True),
-                Judged(effect.gate, "failed", ("why",), "ref", question=GIVEN_UP),
-                Judged(effect.gate, "failed", (), "ref"),
-                Judged(wrong, "passed", (), "ref"),
+                Judged(VerdictDigest(effect.gate, "blocked", ("why",), "ref"), tests_wrong=True),
+                Judged(VerdictDigest(effect.gate, "failed", ("why",), "ref"), question=GIVEN_UP),
+                Judged(VerdictDigest(effect.gate, "failed", (), "ref")),
+                Judged(VerdictDigest(wrong, "passed", (), "ref")),
                 Unclassified("x"),
             ]
         case Commit():
             return [
-                CommitMade(state.tree, "commit"),
-                CommitMade(state.tree, "commit", ("no_ambiguities", "trivial_change"), 1, 9),
-                CommitMade(state.tree, "commit", (), 9, 900),
-                CommitMade(state.tree, "commit", dependencies=Dependencies((TaskDependency("task-2"),))),
+                CommitMade(StageResult(state.tree, "commit")),
+                CommitMade(
+                    StageResult(state.tree, "commit", ("no_ambiguities", "trivial_change")), files=1, lines=9
+                ),
+                CommitMade(StageResult(state.tree, "commit"), files=9, lines=900),
+                CommitMade(
+                    StageResult(state.tree, "commit"), dependencies=Dependencies((TaskDependency("task-2"),))
+                ),
                 Unclassified("git"),
             ]
         case Deliver():
-            return [DeliveryMade("agentforge/task-1", "commit", "evidence"), Unclassified("git")]
+            return [DeliveryMade(Handover("agentforge/task-1", "commit", "evidence")), Unclassified("git")]
         case Await():
             return [Elapsed()]
 
@@ -207,14 +224,14 @@ def _act_outcomes(state: State, stage: Stage) -> list[Outcome]:
     return [
         handed_in(stage, edited if stage.checks else same),
         everything,
-        Acted("ref", same, everything.results, everything.artifacts[:1]),
-        Acted("ref", same, ()),
-        Acted("ref", same, (MISS,)),
-        Acted("ref", edited, (EDIT, MISS), created=("new.py",), notes="half done"),
-        Acted("ref", edited, (EDIT,), opened=(Opened("a.py", "f", 1, 9),), seen=("a.py@1",)),
-        Acted("ref", same, (read,), notes=""),
-        Acted("ref", same, (), question=Question("Which?", ("a", "b"), "a")),
-        Acted("ref", same, (), reopens=Reopening("it cannot be met", ("tests/a.py::test_a",))),
+        Acted(ActionResults("ref", same, everything.done.results, everything.done.artifacts[:1])),
+        Acted(ActionResults("ref", same, ())),
+        Acted(ActionResults("ref", same, (MISS,))),
+        Acted(ActionResults("ref", edited, (EDIT, MISS), created=("new.py",), notes="half done")),
+        Acted(ActionResults("ref", edited, (EDIT,), opened=(Opened("a.py", "f", 1, 9),), seen=("a.py@1",))),
+        Acted(ActionResults("ref", same, (read,), notes="")),
+        Acted(ActionResults("ref", same, ()), question=Question("Which?", ("a", "b"), "a")),
+        Acted(ActionResults("ref", same, ()), reopens=Reopening("it cannot be met", ("tests/a.py::test_a",))),
         Unclassified("tool"),
     ]
 
@@ -234,7 +251,11 @@ def messages(state: State) -> list[Message]:
     return [
         *(Resolution(identity, answer, "ada") for identity in reversed(known) for answer in answers),
         *(edits if decides and waiting is not None and waiting.stage == "spec" else ()),
-        *([Extend(line, "cat1", "ada"), Revise("ada")] if decides or state.status == "completed" else ()),
+        *(
+            [Extend(Extension(line, "cat1", "ada")), Revise("ada")]
+            if decides or state.status == "completed"
+            else ()
+        ),
         Resolution("ESC-999", "retry", "ada"),
         Resume("ada"),
         Abort("ada", "enough"),
@@ -281,7 +302,12 @@ class World:
         if isinstance(effect, Ask) and not self.flying(effect):
             reserved = worst_case(self.state, self.state.run_of(effect.run))
             sent = AskStarted(
-                "hash", "model", reserved, delivery="batch" if choice % 5 < 2 and not effect.live else "live"
+                RequestDigest(
+                    "hash",
+                    "model",
+                    reserved,
+                    delivery="batch" if choice % 5 < 2 and not effect.live else "live",
+                )
             )
             trouble = AskTrouble("auth", "no key", retryable=False, maybe_billed=False)
             # One call in twelve fails before it leaves.
@@ -291,7 +317,9 @@ class World:
                 else self.advance(f"{effect.key}/sent", sent)
             )
         if isinstance(effect, Act) and choice % 9 == 0:
-            self.advance(f"{effect.key}/left/1", ActionLeaving(1, "run_command", "make publish"))
+            self.advance(
+                f"{effect.key}/left/1", ActionLeaving(LeavingAction(1, "run_command", "make publish"))
+            )
         possible = outcomes(effect, self.state)
         # Mostly the world does what was hoped for: else no walk would get far.
         hoped = 3 * len(possible)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from agentforge.core.decide import decide
+from agentforge.core.digests import ActionResults, ContextDigest, RequestDigest, StageResult, VerdictDigest
 from agentforge.core.effects import Ask, Effect
 from agentforge.core.events import Event
 from agentforge.core.evolve import evolve
@@ -211,7 +212,7 @@ def handed_in(stage: Stage, tree: str, words: str = "") -> Acted:
         ArtifactRef(product.contract, product.phase, 1, f"hash-{product.contract}{words}")
         for product in stage.products
     )
-    return Acted("results", tree, (ActionDigest("submit_artifact", ok=True),), drafts)
+    return Acted(ActionResults("results", tree, (ActionDigest("submit_artifact", ok=True),), drafts))
 
 
 @dataclass
@@ -271,10 +272,12 @@ def begun(pipeline: Pipeline = SMALL, budget: Budget | None = None, price: Price
 def send(task: Played) -> Ask:
     """Context assembled and the request on its way."""
     if task.run.point == "assemble":
-        task.end("Assemble", Assembled("context", 500))
+        task.end("Assemble", Assembled(ContextDigest("context", 500)))
     ask = task.owed("Ask")
     assert isinstance(ask, Ask)
-    task.say(AskStarted("hash", "scripted", worst_case(task.state, task.run)), f"{ask.key}/sent")
+    task.say(
+        AskStarted(RequestDigest("hash", "scripted", worst_case(task.state, task.run))), f"{ask.key}/sent"
+    )
     return ask
 
 
@@ -308,7 +311,10 @@ def judge(task: Played, status: GateStatus = "passed", *reasons: str) -> None:
     gate = task.stage.gates[task.run.gate]
     stage = task.stage
     finals = tuple(ArtifactRef(product.contract, product.phase, 1, "final") for product in stage.products)
-    task.end("Judge", Judged(gate, status, reasons, f"verdict-{gate}", finals if status == "passed" else ()))
+    task.end(
+        "Judge",
+        Judged(VerdictDigest(gate, status, reasons, f"verdict-{gate}", finals if status == "passed" else ())),
+    )
 
 
 def accept(task: Played) -> None:
@@ -316,7 +322,7 @@ def accept(task: Played) -> None:
     name = task.run.stage
     while task.run.point == "judge":
         judge(task)
-    task.end("Commit", CommitMade(task.state.tree, f"commit-{name}"))
+    task.end("Commit", CommitMade(StageResult(task.state.tree, f"commit-{name}")))
 
 
 def reach(task: Played, stage: str) -> Played:

@@ -1,5 +1,6 @@
 """A call by batch outlives its driver; a late one is sent live; the bill is right in every case."""
 
+from agentforge.core.digests import ContextDigest, RequestDigest
 from agentforge.core.effects import Ask
 from agentforge.core.events import (
     AskLost,
@@ -33,11 +34,14 @@ COST = Amount(1, 1050, 0)
 
 def sent_by_batch(task: Played) -> Ask:
     if task.run.point == "assemble":
-        task.end("Assemble", Assembled("context", 500))
+        task.end("Assemble", Assembled(ContextDigest("context", 500)))
     ask = task.owed("Ask")
     assert isinstance(ask, Ask)
     reserved = worst_case(task.state, task.run)
-    task.say(AskStarted("hash", "anthropic:one", reserved, "generation", delivery="batch"), f"{ask.key}/sent")
+    task.say(
+        AskStarted(RequestDigest("hash", "anthropic:one", reserved, "generation", delivery="batch")),
+        f"{ask.key}/sent",
+    )
     return ask
 
 

@@ -1,5 +1,6 @@
 """Calls and money: every call is reserved before it leaves, and the cap is a rule."""
 
+from agentforge.core.digests import ActionResults, RequestDigest
 from agentforge.core.effects import Ask
 from agentforge.core.events import AskFailed, AskLost, BudgetRaised, Escalated
 from agentforge.core.inputs import (
@@ -26,7 +27,7 @@ REFUSED = AskTrouble("rate_limit", "slow down", retryable=True, maybe_billed=Fal
 
 
 def _read(task: Played) -> None:
-    step(task, answered(), Acted("ref", task.state.tree, (READ,)))
+    step(task, answered(), Acted(ActionResults("ref", task.state.tree, (READ,))))
 
 
 def _waiting(task: Played) -> str:
@@ -62,7 +63,7 @@ def test_a_call_of_unknown_price_is_counted_as_such() -> None:
 
 def test_a_call_that_is_not_owed_may_not_leave() -> None:
     task = begun()
-    task.say(AskStarted("hash", "scripted", WORST), "frame/1/1/ask/0/sent")
+    task.say(AskStarted(RequestDigest("hash", "scripted", WORST)), "frame/1/1/ask/0/sent")
     assert task.state.flights == ()
 
 
@@ -71,7 +72,7 @@ def test_the_ordinal_of_a_call_counts_the_answers_of_its_stage() -> None:
     for ordinal in range(3):
         assert send(task).ordinal == ordinal
         task.end("Ask", answered())
-        task.end("Act", Acted("ref", "t0", (READ,)))
+        task.end("Act", Acted(ActionResults("ref", "t0", (READ,))))
 
 
 def test_a_call_lost_with_its_driver_is_billed_at_its_worst_case_and_sent_again_under_a_new_key() -> None:
@@ -157,7 +158,7 @@ def test_the_next_call_must_fit_the_cap_whole(budget: Budget) -> None:
     task = begun(budget=budget, price=Price(2_000_000, 8_000_000))
     send(task)
     task.end("Ask", Answered(ReplyDigest("reply", Usage(900, 100), Amount(1, 1000, 1), 1)))
-    task.end("Act", Acted("ref", "t0", (READ,)))
+    task.end("Act", Acted(ActionResults("ref", "t0", (READ,))))
     assert (task.state.status, _waiting(task)) == ("blocked", "budget")
     waiting = task.state.open_escalation
     assert waiting is not None

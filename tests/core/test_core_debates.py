@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from agentforge.core.digests import ActionResults
 from agentforge.core.events import AskAnswered, HandedIn, StageAccepted, StageEntered, StepOpened
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import Abort, Acted, DriverStarted, Prepared, Resolution, Resume
@@ -143,7 +144,8 @@ def test_a_question_of_one_of_them_keeps_what_the_others_wrote() -> None:
     task = _argued()
     read_as(task, "operator")
     asks = Acted(
-        "ref", task.state.tree, (ActionDigest("read_file", ok=True),), question=Question("Which cloud?")
+        ActionResults("ref", task.state.tree, (ActionDigest("read_file", ok=True),)),
+        question=Question("Which cloud?"),
     )
     reply_as(task, "advocate")
     act_as(task, "advocate", asks)
@@ -165,7 +167,7 @@ def test_one_who_writes_rubbish_to_the_end_is_a_question_and_the_others_wait() -
     while task.state.open_escalation is None:
         reply_as(task, "operator")
         nothing = (ActionDigest("submit", ok=False, mistake="invalid", text=f"wrong {task.state.step}"),)
-        act_as(task, "operator", Acted(f"r{task.state.step}", task.state.tree, nothing))
+        act_as(task, "operator", Acted(ActionResults(f"r{task.state.step}", task.state.tree, nothing)))
     assert task.state.open_escalation.stage == "debate/operator"
     assert not [event for event in task.told(AskAnswered) if event.run == WORKER and task.run.steps]
 

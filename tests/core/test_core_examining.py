@@ -1,5 +1,6 @@
 """A stage that examines the work: what a person's answer does, and that checks are written once."""
 
+from agentforge.core.digests import VerdictDigest
 from agentforge.core.events import GateJudged, RevisionAsked, StageEntered
 from agentforge.core.examining import ABOUT, EXAMPLE, KNOWN, SEND_BACK, WRONG
 from agentforge.core.inputs import Judged, Prepared, Resolution
@@ -30,7 +31,9 @@ ASKS = Question(
 def disagreed() -> Played:
     task = reach(begun(HEAVY), "examine")
     submit(task)
-    task.end("Judge", Judged("examined", "failed", ("`test_ten` fails",), "verdict", question=ASKS))
+    task.end(
+        "Judge", Judged(VerdictDigest("examined", "failed", ("`test_ten` fails",), "verdict"), question=ASKS)
+    )
     assert task.state.status == "blocked"
     return task
 
@@ -67,7 +70,7 @@ def test_a_person_calls_the_check_wrong_and_the_gate_judges_again() -> None:
 def test_after_a_review_that_blocks_nobody_is_asked_for_checks_again() -> None:
     task = reach(begun(HEAVY), "review")
     submit(task)
-    task.end("Judge", Judged("review", "blocked", ("REV-001: wrong",), "verdict-review"))
+    task.end("Judge", Judged(VerdictDigest("review", "blocked", ("REV-001: wrong",), "verdict-review")))
     submit(task)
     accept(task)
     assert (task.run.stage, task.run.skipped) == ("examine", KNOWN)
@@ -78,7 +81,7 @@ def test_after_a_review_that_blocks_nobody_is_asked_for_checks_again() -> None:
 def test_checks_that_no_longer_run_are_written_anew() -> None:
     task = reach(begun(HEAVY), "review")
     submit(task)
-    task.end("Judge", Judged("review", "blocked", ("REV-001: wrong",), "verdict-review"))
+    task.end("Judge", Judged(VerdictDigest("review", "blocked", ("REV-001: wrong",), "verdict-review")))
     submit(task)
     accept(task)
     judge(task, "failed", "it cannot be loaded")

@@ -4,6 +4,7 @@ on.
 
 from dataclasses import replace
 
+from agentforge.core.digests import ActionResults, ContextDigest
 from agentforge.core.events import ContextAssembled
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import Acted, Assembled, Create
@@ -15,11 +16,11 @@ def met(task: Played, *flags: str) -> tuple[str, ...]:
     """One step whose context holds these; what of them is new."""
     (event,) = (
         event
-        for event in task.end("Assemble", Assembled("context", 500, (), flags))
+        for event in task.end("Assemble", Assembled(ContextDigest("context", 500, (), flags)))
         if isinstance(event, ContextAssembled)
     )
-    step(task, answered(), Acted("results", f"{task.state.tree}'", (EDIT,)))
-    return event.flagged
+    step(task, answered(), Acted(ActionResults("results", f"{task.state.tree}'", (EDIT,))))
+    return event.context.flagged
 
 
 def test_a_flag_is_told_when_it_is_met_first_and_never_again() -> None:

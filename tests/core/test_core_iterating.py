@@ -5,6 +5,14 @@ from dataclasses import replace
 import pytest
 
 from agentforge.core.dependencies import Dependencies, TaskDependency
+from agentforge.core.digests import (
+    ContextDigest,
+    Extension,
+    Handover,
+    RequestDigest,
+    StageResult,
+    VerdictDigest,
+)
 from agentforge.core.effects import Act, Ask, Assemble, Check, Commit, Deliver, Judge, Prepare, TakeBaseline
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
@@ -17,6 +25,7 @@ from agentforge.core.events import (
     UserDecision,
 )
 from agentforge.core.inputs import (
+    Acted,
     AskStarted,
     Assembled,
     BaselineReady,
@@ -83,17 +92,17 @@ def _step(play: Played, words: str) -> None:
         case TakeBaseline():
             play.say(BaselineReady(BASELINE), effect.key)
         case Assemble():
-            play.say(Assembled("context", 10), effect.key)
+            play.say(Assembled(ContextDigest("context", 10)), effect.key)
         case Ask():
             reserved = worst_case(state, state.run_of(effect.run))
-            play.say(AskStarted("hash", "scripted", reserved), f"{effect.key}/sent")
+            play.say(AskStarted(RequestDigest("hash", "scripted", reserved)), f"{effect.key}/sent")
             play.say(answered("success"), effect.key)
         case Act():
             run = state.run_of(effect.run)
             stage = state.stage_of(run)
-            done = handed_in(stage, state.tree, f"{words}{run.step if not words else ''}")
+            done = handed_in(stage, state.tree, f"{words}{run.step if not words else ''}").done
             refs = tuple(replace(ref, version=state.next_version(ref.contract)) for ref in done.artifacts)
-            play.say(replace(done, artifacts=refs), effect.key)
+            play.say(Acted(replace(done, artifacts=refs)), effect.key)
         case Check():
             play.say(CheckRan(PASSED, "ref"), effect.key)
         case Judge(gate=gate):
@@ -101,11 +110,11 @@ def _step(play: Played, words: str) -> None:
             finals = tuple(replace(ref, hash=f"final-{ref.hash}") for ref in run.drafts) or tuple(
                 ArtifactRef(item.contract, item.phase, 1, "made") for item in state.stage_of(run).products
             )
-            play.say(Judged(gate, "passed", (), "ref", finals), effect.key)
+            play.say(Judged(VerdictDigest(gate, "passed", (), "ref", finals)), effect.key)
         case Commit():
-            play.say(CommitMade(state.tree, "commit"), effect.key)
+            play.say(CommitMade(StageResult(state.tree, "commit")), effect.key)
         case Deliver():
-            play.say(DeliveryMade("agentforge/task-1", "commit", "evidence"), effect.key)
+            play.say(DeliveryMade(Handover("agentforge/task-1", "commit", "evidence")), effect.key)
         case _:
             raise AssertionError(effect)
 
@@ -222,7 +231,9 @@ def test_who_leaves_with_a_version_ends_the_line_there_and_it_can_be_extended_ag
 
 def longer(play: Played) -> Extend:
     pipeline = play.state.pipeline
-    return Extend(replace(pipeline, stages=(*pipeline.stages, LATER), extends_to=()), "cat1", "ada")
+    return Extend(
+        Extension(replace(pipeline, stages=(*pipeline.stages, LATER), extends_to=()), "cat1", "ada")
+    )
 
 
 def test_a_completed_task_goes_on_where_its_line_got_longer_and_pays_nothing_twice() -> None:
@@ -238,7 +249,7 @@ def test_a_completed_task_goes_on_where_its_line_got_longer_and_pays_nothing_twi
     assert play.state.finals[: len(finals)] == finals
     assert [item.stage for item in play.state.accepted] == ["intake", "clarify", "spec", "later"]
     with pytest.raises(StateInvalid, match="can only go further"):
-        play.say(Extend(DESIGN, "cat1", "ada"))
+        play.say(Extend(Extension(DESIGN, "cat1", "ada")))
 
 
 def test_what_a_design_waits_for_is_waited_for_before_the_first_stage_that_builds_on_it() -> None:

@@ -2,6 +2,7 @@
 again.
 """
 
+from agentforge.core.digests import VerdictDigest
 from agentforge.core.inputs import Judged, Prepared, Resolution
 from agentforge.core.kinds import PROOF_KINDS, is_weaker
 from agentforge.core.values import Question, agrees
@@ -29,14 +30,20 @@ def refused_twice() -> Played:
     task = reach(begun(), "red")
     for _ in range(2):
         submit(task)
-        task.end("Judge", Judged("red", "failed", ("too little",), "verdict", question=ASKED, ask_after=1))
+        task.end(
+            "Judge",
+            Judged(VerdictDigest("red", "failed", ("too little",), "verdict"), question=ASKED, ask_after=1),
+        )
     return task
 
 
 def test_the_role_hears_it_once_before_a_person_is_asked() -> None:
     task = reach(begun(), "red")
     submit(task)
-    task.end("Judge", Judged("red", "failed", ("too little",), "verdict", question=ASKED, ask_after=1))
+    task.end(
+        "Judge",
+        Judged(VerdictDigest("red", "failed", ("too little",), "verdict"), question=ASKED, ask_after=1),
+    )
     assert (task.state.status, task.state.escalations) == ("running", ())
     assert "too little" in task.run.feedback
     assert refused_twice().state.escalations[-1].question == ASKED

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agentforge.core.conditions import held
+from agentforge.core.digests import ActionResults, Handover, StageResult
 from agentforge.core.events import LaneRaised, Reverted
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import (
@@ -134,7 +135,7 @@ def test_a_skipped_stage_goes_on_where_it_stood_when_it_is_taken_up_again() -> N
 def test_an_edit_that_breaks_a_check_is_undone_at_once_and_its_role_is_told() -> None:
     task = full_until("refactor")
     entry = task.state.tree
-    step(task, answered(), Acted("ref", "worse", (EDIT,)), FAILED)
+    step(task, answered(), Acted(ActionResults("ref", "worse", (EDIT,))), FAILED)
     assert task.told(Reverted)[-1].tree == entry == task.state.tree
     assert task.run.feedback[0] == "Your edit made something worse and was undone: 1 of 3 tests fails."
     assert "edit_file a.py: undone, 1 of 3 tests fails" in task.run.tried
@@ -143,8 +144,8 @@ def test_an_edit_that_breaks_a_check_is_undone_at_once_and_its_role_is_told() ->
 
 def test_what_was_good_before_stays_when_the_next_edit_is_undone() -> None:
     task = full_until("refactor")
-    step(task, answered(), Acted("ref", "better", (EDIT,)), PASSED)
-    step(task, answered(), Acted("ref", "worse", (EDIT,)), FAILED)
+    step(task, answered(), Acted(ActionResults("ref", "better", (EDIT,))), PASSED)
+    step(task, answered(), Acted(ActionResults("ref", "worse", (EDIT,))), FAILED)
     assert task.state.tree == "better"
 
 
@@ -159,7 +160,7 @@ def test_an_undone_edit_that_was_handed_in_is_not_judged() -> None:
 def test_a_failed_gate_undoes_every_edit_of_the_stage() -> None:
     task = full_until("refactor")
     entry = task.state.tree
-    step(task, answered(), Acted("ref", "better", (EDIT,)), PASSED)
+    step(task, answered(), Acted(ActionResults("ref", "better", (EDIT,))), PASSED)
     submit(task)
     judge(task)
     judge(task, "failed", "coverage fell")
@@ -176,9 +177,9 @@ def test_where_no_attempt_helps_the_entry_stands_and_goes_to_its_gates_and_panel
     task = full_until("refactor")
     entry = task.state.tree
     for _ in range(2):
-        step(task, answered(), Acted("ref", "better", (EDIT,)), PASSED)
+        step(task, answered(), Acted(ActionResults("ref", "better", (EDIT,))), PASSED)
         reply(task, answered("failure_retryable", summary="no way"))
-        task.end("Act", Acted("ref", "better", ()))
+        task.end("Act", Acted(ActionResults("ref", "better", ())))
     assert (task.run.skipped, task.state.tree, task.run.point) == (
         "no attempt made it better",
         entry,
@@ -198,7 +199,7 @@ def test_where_no_attempt_helps_and_the_entry_does_not_pass_a_person_is_asked_an
     task = full_until("refactor")
     for _ in range(2):
         reply(task, answered("failure_retryable", summary="no way"))
-        task.end("Act", Acted("ref", task.state.tree, ()))
+        task.end("Act", Acted(ActionResults("ref", task.state.tree, ())))
     judge(task, "failed", "a test fails")
     assert (task.state.status, _kind(task)) == ("blocked", "exhausted")
     task.say(Resolution("ESC-001", "retry", "ada"))
@@ -211,7 +212,7 @@ def test_where_no_attempt_helps_and_the_entry_does_not_pass_a_person_is_asked_an
 
 def test_elsewhere_an_edit_that_breaks_a_check_stays_to_be_mended() -> None:
     task = full_until("green")
-    step(task, answered(), Acted("ref", "half", (EDIT,)), FAILED)
+    step(task, answered(), Acted(ActionResults("ref", "half", (EDIT,))), FAILED)
     assert (task.state.tree, task.told(Reverted)) == ("half", [])
 
 
@@ -243,7 +244,7 @@ def test_an_edit_that_spreads_goes_on_in_the_higher_lane_with_everything_it_has(
     pass_stage(task)
     submit(task)
     accept(task)
-    task.end("Deliver", DeliveryMade("agentforge/task-1", "c", "e"))
+    task.end("Deliver", DeliveryMade(Handover("agentforge/task-1", "c", "e")))
     assert task.state.status == "completed"
     assert replay(task.events) == task.state
 
@@ -256,7 +257,7 @@ def test_what_is_just_within_bounds_stays_in_its_lane() -> None:
 
 def test_a_lane_that_rises_may_skip_what_the_higher_one_may() -> None:
     task = _judged("green")
-    task.end("Commit", CommitMade(task.state.tree, "c", ("trivial_change",), 4, 10))
+    task.end("Commit", CommitMade(StageResult(task.state.tree, "c", ("trivial_change",)), files=4, lines=10))
     assert (task.run.stage, task.run.skipped) == ("refactor", "trivial_change")
 
 

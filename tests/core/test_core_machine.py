@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from agentforge.core.digests import ActionResults, RequestDigest
 from agentforge.core.effects import Ask, Await, Effect, RunEffect
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import Discarded, Event, RunEvent, TaskEvent
@@ -101,7 +102,7 @@ def _next(world: World, chance: random.Random) -> tuple[Effect | None, Outcome |
     for effect in pending(state):
         if isinstance(effect, Ask) and state.flight(effect.key) is None:
             worst = worst_case(state, state.run_of(effect.run))
-            world.advance(f"{effect.key}/sent", AskStarted("h", "m", worst, delivery="batch"))
+            world.advance(f"{effect.key}/sent", AskStarted(RequestDigest("h", "m", worst, delivery="batch")))
     state = world.state
     owed = [effect for effect in pending(state) if not isinstance(effect, Await)]
     if state.status == "blocked" and state.flights:
@@ -128,4 +129,4 @@ def test_an_outcome_that_leads_where_the_table_does_not_is_refused_by_name() -> 
     with pytest.raises(
         StateInvalid, match="Acted of green/1/3/act cannot lead to deliver; it can lead to check"
     ):
-        check_place(Acted("ref", "t", ()), "green/1/3/act", "deliver")
+        check_place(Acted(ActionResults("ref", "t", ())), "green/1/3/act", "deliver")

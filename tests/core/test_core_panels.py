@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from agentforge.core.digests import ActionResults, RequestDigest, VerdictDigest
 from agentforge.core.effects import Ask, Effect
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import AskLost, Discarded, GateJudged, HandedIn, RevisionAsked
@@ -52,7 +53,9 @@ from tests.rows import every
 READ = ActionDigest("read_file", ok=True, target="a.py")
 REVIEW_COST = Amount(1, 36_000, 0)
 """The worst case of one reading of `refactor`: its context and what a review may say."""
-ASKS = Acted("ref", "t", (READ,), question=Question("Is this key public?", ("yes", "no"), "no"))
+ASKS = Acted(
+    ActionResults("ref", "t", (READ,)), question=Question("Is this key public?", ("yes", "no"), "no")
+)
 
 
 def _kind(task: Played) -> str:
@@ -66,7 +69,7 @@ def _whose(effect: Effect) -> str:
 
 
 def _asks(task: Played) -> Acted:
-    return replace(ASKS, tree=task.state.tree)
+    return replace(ASKS, done=replace(ASKS.done, tree=task.state.tree))
 
 
 # ------------------------------------------------------------------ side by side
@@ -108,7 +111,7 @@ def test_readings_in_any_order_lead_to_the_same_verdict_and_bill() -> None:
 def test_a_reviewer_sees_the_result_as_if_accepted_and_nobodys_steps() -> None:
     task = convened()
     reply_as(task, SECURITY)
-    act_as(task, SECURITY, Acted("acts-of-security", task.state.tree, (READ,), notes="mine"))
+    act_as(task, SECURITY, Acted(ActionResults("acts-of-security", task.state.tree, (READ,), notes="mine")))
     view = task.state.seen_by(child_id(WORKER, READER))
     assert (view.run.recent, view.run.acts, view.run.notes, view.run.feedback) == ((), (), "", ())
     assert view.accepted[-1].stage == "refactor"
@@ -118,7 +121,7 @@ def test_a_reviewer_sees_the_result_as_if_accepted_and_nobodys_steps() -> None:
 def test_a_reviewer_that_only_reads_must_leave_the_tree_as_it_is() -> None:
     task = convened()
     reply_as(task, READER)
-    act_as(task, READER, Acted("ref", "another tree", (READ,)))
+    act_as(task, READER, Acted(ActionResults("ref", "another tree", (READ,))))
     assert (task.state.status, _kind(task)) == ("blocked", "confused")
     assert task.state.tree != "another tree"
 
@@ -135,7 +138,7 @@ def test_two_calls_together_do_not_pass_the_cap() -> None:
     assert [_whose(effect) for effect in pending(tight.state)] == [SECURITY]
     send_as(tight, SECURITY)
     worst = worst_case(tight.state, reader(tight, READER))
-    tight.say(AskStarted("hash", "scripted", worst), "refactor/reviewer/1/8/ask/0/sent")
+    tight.say(AskStarted(RequestDigest("hash", "scripted", worst)), "refactor/reviewer/1/8/ask/0/sent")
     assert [run_name(flight.run) for flight in tight.state.flights] == [SECURITY]
     assert tight.state.status == "running"
 
@@ -270,7 +273,7 @@ def test_a_reviewer_that_fails_twice_is_a_question_and_one_more_attempt_is_its_o
     for attempt in (1, 2):
         assert reader(task, SECURITY).attempt == attempt
         reply_as(task, SECURITY, answered("failure_retryable", summary="too long"))
-        act_as(task, SECURITY, Acted("ref", task.state.tree, ()))
+        act_as(task, SECURITY, Acted(ActionResults("ref", task.state.tree, ())))
     assert (task.state.status, _kind(task)) == ("blocked", "exhausted")
     waiting = task.state.open_escalation
     assert waiting is not None
@@ -292,7 +295,7 @@ def test_a_reviewer_that_hands_nothing_in_is_stopped_by_its_own_bounds() -> None
     steps = 0
     while reader(task, SECURITY).attempt == 1:
         reply_as(task, SECURITY, answered())
-        act_as(task, SECURITY, Acted("ref", task.state.tree, (READ,)))
+        act_as(task, SECURITY, Acted(ActionResults("ref", task.state.tree, (READ,))))
         steps += 1
     assert steps == 6
     assert "step budget of 6" in entered(task, SECURITY)[-1].feedback[0]
@@ -355,7 +358,7 @@ def test_a_second_split_counts_as_a_block() -> None:
     judge(task, "split", "one says so")
     read_as(task, ARBITER)
     judge(task, "split", "still")
-    assert task.told(GateJudged)[-1].status == "blocked"
+    assert task.told(GateJudged)[-1].verdict.status == "blocked"
     assert (task.state.blocks, task.told(RevisionAsked)[-1].findings) == (1, ("still",))
 
 
@@ -448,7 +451,10 @@ def test_abort_ends_a_panel_at_any_point_and_what_was_recorded_replays() -> None
 
 
 def unread(task: Played, parts: int) -> None:
-    task.end("Judge", Judged("review", "unread", ("reviewer has not seen b.py",), "ref", parts=parts))
+    task.end(
+        "Judge",
+        Judged(VerdictDigest("review", "unread", ("reviewer has not seen b.py",), "ref"), parts=parts),
+    )
 
 
 def test_what_does_not_fit_one_reader_is_read_in_parts_each_by_a_run_of_its_own() -> None:
@@ -487,7 +493,7 @@ def test_parts_that_all_had_a_reader_and_are_still_unread_have_not_been_reviewed
     unread(task, 2)
     read_all(task)
     unread(task, 2)
-    assert task.told(GateJudged)[-1].status == "not_run"
+    assert task.told(GateJudged)[-1].verdict.status == "not_run"
     assert task.state.panel == ()
     assert task.run.point == "assemble"
 

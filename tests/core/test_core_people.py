@@ -2,6 +2,7 @@
 
 import pytest
 
+from agentforge.core.digests import ActionResults, Handover, StageResult
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import Resolved, RevisionAsked
 from agentforge.core.inputs import (
@@ -35,7 +36,11 @@ READ = ActionDigest("read_file", ok=True, target="a.py")
 
 def _asked(text: str = "Which flag?") -> Played:
     task = begun()
-    step(task, answered(), Acted("ref", "t0", (READ,), question=Question(text, ("--a", "--b"), "--a")))
+    step(
+        task,
+        answered(),
+        Acted(ActionResults("ref", "t0", (READ,)), question=Question(text, ("--a", "--b"), "--a")),
+    )
     return task
 
 
@@ -170,10 +175,10 @@ def test_a_hitch_in_delivery_is_retried_where_it_stood_under_new_keys() -> None:
     task.end("Commit", Unclassified("git"))
     task.say(Resolution("ESC-002", "retry", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
-    task.end("Commit", CommitMade(task.state.tree, "commit"))
+    task.end("Commit", CommitMade(StageResult(task.state.tree, "commit")))
     task.end("Deliver", Unclassified("git"))
     task.say(Resolution("ESC-003", "retry", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
     assert task.owes() == ["Deliver"]
-    task.end("Deliver", DeliveryMade("branch", "commit", "evidence"))
+    task.end("Deliver", DeliveryMade(Handover("branch", "commit", "evidence")))
     assert task.state.status == "completed"

@@ -2,6 +2,7 @@
 no.
 """
 
+from agentforge.core.digests import ActionResults
 from agentforge.core.events import event_from_json, event_to_json
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import Abort, Acted, Prepared, Resolution, Resume
@@ -26,7 +27,7 @@ RESULTS = (
 
 
 def asking(tree: str = "t0") -> Acted:
-    return Acted("results", tree, RESULTS, question=QUESTION)
+    return Acted(ActionResults("results", tree, RESULTS), question=QUESTION)
 
 
 def blocked() -> Played:
@@ -84,7 +85,10 @@ def test_a_long_question_reaches_the_role_in_short() -> None:
     step(
         task,
         answered(),
-        Acted("results", "t0", RESULTS, question=Question("x" * 30_000, PERMISSION_OPTIONS, call=CALL)),
+        Acted(
+            ActionResults("results", "t0", RESULTS),
+            question=Question("x" * 30_000, PERMISSION_OPTIONS, call=CALL),
+        ),
     )
     task.say(Resolution("ESC-001", "allow", "ada"))
     assert len(task.run.feedback[0]) < 5000

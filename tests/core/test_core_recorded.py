@@ -3,13 +3,14 @@
 import dataclasses
 import json
 from dataclasses import dataclass
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentforge.core.codec import decode, encode
+from agentforge.core.codec import Inlined, decode, encode
+from agentforge.core.digests import RequestDigest
 from agentforge.core.errors import ModelMistake
 from agentforge.core.events import (
     EVENT_TYPES,
@@ -70,7 +71,7 @@ def test_every_event_has_a_name_of_its_own() -> None:
 
 
 def test_what_equals_its_default_is_not_written() -> None:
-    assert event_to_json(AskSent("worker", "k", "h", "m", Amount(1))) == {
+    assert event_to_json(AskSent("worker", "k", RequestDigest("h", "m", Amount(1)))) == {
         "type": "ask_sent",
         "run": "worker",
         "key": "k",
@@ -97,6 +98,9 @@ WRONG: list[tuple[dict[str, Json], str]] = [
         {"type": "context_assembled", "run": "worker", "ref": "r", "tokens": 1, "dropped": "map"},
         r"ContextAssembled\.dropped: a list expected",
     ),
+    ({"type": "task_delivered", "branch": "b", "commit": "c"}, "TaskDelivered: evidence is missing"),
+    ({"type": "task_delivered", "handover": {"branch": "b"}}, "TaskDelivered: unknown field handover"),
+    ({"type": "task_delivered", "branch": "b", "colour": "red"}, "TaskDelivered: unknown field colour"),
     ({"type": "attempt_failed", "run": "worker", "report": 3}, r"AttemptFailed\.report: an object expected"),
 ]
 
@@ -105,6 +109,14 @@ WRONG: list[tuple[dict[str, Json], str]] = [
 def test_a_wrong_shape_names_its_field(recorded: dict[str, Json], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         event_from_json(recorded)
+
+
+@pytest.mark.parametrize("kind", get_args(Event), ids=lambda kind: kind.__name__)
+def test_what_an_event_carries_shares_no_name_with_its_other_fields(kind: type[Event]) -> None:
+    hints = get_type_hints(kind)
+    carried = [hint for hint in hints.values() if isinstance(hint, type) and issubclass(hint, Inlined)]
+    names = [*hints, *(name for hint in carried for name in get_type_hints(hint))]
+    assert len(set(names)) == len(names)
 
 
 @dataclass(frozen=True, slots=True)

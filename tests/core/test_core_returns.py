@@ -2,6 +2,7 @@
 
 import pytest
 
+from agentforge.core.digests import ActionResults, StageResult, VerdictDigest
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import GateJudged, RedReopened, RevisionAsked, StageEntered
 from agentforge.core.inputs import Acted, CommitMade, Judged, Prepared, Resolution, Resume
@@ -29,12 +30,14 @@ WRONG = Reopening("it rounds the other way", ("tests/test_a.py::test_a",))
 
 def asks(task: Played, why: Reopening = WRONG) -> None:
     """One step whose role says that a test is wrong."""
-    step(task, answered(), Acted("results", task.state.tree, (), reopens=why))
+    step(task, answered(), Acted(ActionResults("results", task.state.tree, ()), reopens=why))
 
 
 def block(task: Played, *findings: str, tests_wrong: bool = False) -> None:
     gate = task.stage.gates[task.run.gate]
-    task.end("Judge", Judged(gate, "blocked", findings, "verdict-review", tests_wrong=tests_wrong))
+    task.end(
+        "Judge", Judged(VerdictDigest(gate, "blocked", findings, "verdict-review"), tests_wrong=tests_wrong)
+    )
 
 
 def stages(task: Played) -> list[str]:
@@ -45,7 +48,7 @@ def test_green_can_send_a_wrong_test_back_and_the_task_goes_on_through_red() -> 
     task = reach(begun(), "green")
     first = task.state.artifact("test_suite")
     tree = task.state.tree + "+code"
-    step(task, answered(), Acted("results", tree, ()), PASSED)
+    step(task, answered(), Acted(ActionResults("results", tree, ())), PASSED)
     asks(task)
     assert (task.run.stage, task.state.tree) == ("red", tree), "what was built stays"
     assert "it rounds the other way" in task.run.feedback[0]
@@ -132,7 +135,11 @@ def test_a_panel_sends_tests_back_too_and_the_revisions_are_counted_together() -
 
 def test_a_persons_answer_opens_the_tests_again() -> None:
     task = reach(begun(), "green")
-    step(task, answered(), Acted("results", task.state.tree, (), question=Question("Is 3 right?")))
+    step(
+        task,
+        answered(),
+        Acted(ActionResults("results", task.state.tree, ()), question=Question("Is 3 right?")),
+    )
     task.say(Resolution("ESC-001", "Back to RED: no, it is 4", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
     assert (task.run.stage, task.state.reopening) == ("red", Reopening("no, it is 4", by="person"))
@@ -143,7 +150,7 @@ def test_a_persons_answer_opens_the_tests_again() -> None:
 
 def test_a_locked_test_that_a_person_edited_is_proved_again_and_nobody_is_asked_for_it() -> None:
     task = reach(begun(), "review")
-    step(task, answered(), Acted("results", task.state.tree, (), question=Question("Which?")))
+    step(task, answered(), Acted(ActionResults("results", task.state.tree, ()), question=Question("Which?")))
     task.say(Resolution("ESC-001", "the first", "ada"))
     edited = Prepared("by-hand", (), "feedfacefeedface", ("tests/test_a.py",), ("tests/test_a.py",))
     task.end("Prepare", edited)
@@ -158,7 +165,7 @@ def test_a_locked_test_that_a_person_edited_is_proved_again_and_nobody_is_asked_
 
 def test_work_that_a_person_edited_after_it_was_accepted_is_judged_again() -> None:
     task = reach(begun(), "review")
-    step(task, answered(), Acted("results", task.state.tree, (), question=Question("Which?")))
+    step(task, answered(), Acted(ActionResults("results", task.state.tree, ()), question=Question("Which?")))
     task.say(Resolution("ESC-001", "the first", "ada"))
     task.end("Prepare", Prepared("by-hand", (), "feedfacefeedface", ("a.py",)))
     assert (task.run.stage, task.owes()) == ("green", ["Judge"])
@@ -174,13 +181,13 @@ def test_a_revision_that_changed_nothing_reaches_no_reviewer() -> None:
     submit(task)
     block(task, "REV-001: wrong")
     same = task.state.tree
-    reviews = len([event for event in task.told(GateJudged) if event.gate == "review"])
+    reviews = len([event for event in task.told(GateJudged) if event.verdict.gate == "review"])
     step(task, answered("success"), handed_in(task.stage, same), PASSED)
     assert (task.run.stage, task.run.feedback[-1], task.run.mistakes) == ("green", NOTHING_CHANGED, 1)
     submit(task)
     accept(task)
     assert task.run.stage == "review"
-    assert len([event for event in task.told(GateJudged) if event.gate == "review"]) == reviews
+    assert len([event for event in task.told(GateJudged) if event.verdict.gate == "review"]) == reviews
 
 
 def test_a_person_may_say_that_nothing_needs_to_change() -> None:
@@ -188,7 +195,9 @@ def test_a_person_may_say_that_nothing_needs_to_change() -> None:
     submit(task)
     block(task, "REV-001: wrong")
     step(
-        task, answered(), Acted("results", task.state.tree, (), question=Question("REV-001 is wrong. Is it?"))
+        task,
+        answered(),
+        Acted(ActionResults("results", task.state.tree, ()), question=Question("REV-001 is wrong. Is it?")),
     )
     task.say(Resolution("ESC-001", "it is, leave the code", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
@@ -203,7 +212,7 @@ def test_what_was_undone_settles_nothing_and_the_panel_is_not_asked_again() -> N
     read_all(task)
     block(task, "REV-001: wrong")
     for _ in range(task.stage.attempts):
-        step(task, answered("failure_retryable"), Acted("results", task.state.tree, ()))
+        step(task, answered("failure_retryable"), Acted(ActionResults("results", task.state.tree, ())))
     assert (task.state.status, task.state.escalations[-1].kind) == ("blocked", "exhausted")
 
 
@@ -212,7 +221,7 @@ def test_a_document_that_comes_back_as_it_was_is_refused_too() -> None:
     hand_in(task)
     read_all(task)
     block(task, "SEC-001: say what happens to nothing")
-    step(task, answered("success"), Acted("results", task.state.tree, ()))
+    step(task, answered("success"), Acted(ActionResults("results", task.state.tree, ())))
     assert task.run.feedback[-1] == NOTHING_CHANGED
     hand_in(task)
     assert task.state.panel
@@ -225,7 +234,7 @@ def test_giving_up_old_tests_can_be_a_question_and_the_gate_judges_again_once_it
     task = reach(begun(), "red")
     submit(task)
     asked = Question("May it be given up?", ("allow", "keep them", "abort"), about=("tests/a.py::test_old",))
-    task.end("Judge", Judged("red", "failed", ("not asked for",), "verdict", question=asked))
+    task.end("Judge", Judged(VerdictDigest("red", "failed", ("not asked for",), "verdict"), question=asked))
     assert (task.state.status, task.state.escalations[-1].kind) == ("blocked", "question")
     allowed, kept = copied(task), copied(task)
     allowed.say(Resolution("ESC-001", "allow", "ada"))
@@ -243,7 +252,7 @@ def test_a_question_about_old_tests_waits_for_its_answer() -> None:
     task = reach(begun(), "red")
     submit(task)
     asked = Question("May it be given up?", ("allow", "keep them", "abort"), about=("tests/a.py::test_old",))
-    task.end("Judge", Judged("red", "failed", ("not asked for",), "verdict", question=asked))
+    task.end("Judge", Judged(VerdictDigest("red", "failed", ("not asked for",), "verdict"), question=asked))
     with pytest.raises(StateInvalid, match="is waiting for an answer to ESC-001"):
         task.say(Resume("ada"))
 
@@ -258,5 +267,5 @@ def test_the_tests_are_committed_again_after_they_were_opened() -> None:
     submit(task)
     while task.run.point == "judge":
         judge(task)
-    task.end("Commit", CommitMade(task.state.tree, "second-red"))
+    task.end("Commit", CommitMade(StageResult(task.state.tree, "second-red")))
     assert task.state.commit == "second-red"

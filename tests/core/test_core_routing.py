@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from agentforge.core.calls import LONGEST_WAIT_S
+from agentforge.core.digests import ActionResults, ContextDigest, RequestDigest
 from agentforge.core.events import AskAnswered, AskFailed, AskSent, event_from_json, event_to_json
 from agentforge.core.inputs import (
     Acted,
@@ -36,7 +37,7 @@ def _priced(*prices: TierPrice, budget: Budget | None = None) -> Played:
 def _fail_an_attempt(task: Played) -> None:
     attempt = task.run.attempt
     while task.run.attempt == attempt:
-        step(task, answered(), Acted("ref", task.state.tree, (READ,)))
+        step(task, answered(), Acted(ActionResults("ref", task.state.tree, (READ,))))
 
 
 def test_a_role_is_asked_at_its_own_tier_and_one_higher_after_a_failed_attempt() -> None:
@@ -75,10 +76,11 @@ def test_a_model_that_may_cost_more_than_is_left_is_not_asked_and_a_person_is() 
 
 def _send_with(task: Played, reserved: Amount) -> str:
     if task.run.point == "assemble":
-        task.end("Assemble", Assembled("context", 500))
+        task.end("Assemble", Assembled(ContextDigest("context", 500)))
     key = task.owed("Ask").key
     task.say(
-        AskStarted("hash", "openai:one", reserved, "reasoning", "the first model is down"), f"{key}/sent"
+        AskStarted(RequestDigest("hash", "openai:one", reserved, "reasoning", "the first model is down")),
+        f"{key}/sent",
     )
     return key
 
@@ -93,7 +95,11 @@ def test_the_record_of_a_call_names_its_tier_its_model_and_why() -> None:
         ),
     )
     sent, came = task.told(AskSent)[0], task.told(AskAnswered)[0]
-    assert (sent.model, sent.tier, sent.why) == ("openai:one", "reasoning", "the first model is down")
+    assert (sent.request.model, sent.request.tier, sent.request.why) == (
+        "openai:one",
+        "reasoning",
+        "the first model is down",
+    )
     assert (came.reply.model, came.reply.delivery, came.reply.usage.written_tokens) == (
         "one-2026",
         "batch",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from agentforge.core.decide import decide
+from agentforge.core.digests import ContextDigest, Handover, StageResult
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     Moved,
@@ -155,7 +156,7 @@ def test_a_run_without_a_hitch_ends_completed_with_every_stage_accepted(lane: Pi
     accept(task)
     assert (task.run.stage, task.owes()) == ("deliver", ["Judge"])
     accept(task)
-    task.end("Deliver", DeliveryMade("agentforge/task-1", "commit-deliver", "evidence"))
+    task.end("Deliver", DeliveryMade(Handover("agentforge/task-1", "commit-deliver", "evidence")))
     assert task.state.status == "completed"
     assert task.owes() == []
     assert [item.stage for item in task.state.accepted] == [stage.name for stage in lane.stages]
@@ -194,7 +195,7 @@ def _failed() -> Played:
 def _completed() -> Played:
     task = reach(begun(HOTFIX), "deliver")
     accept(task)
-    task.end("Deliver", DeliveryMade("branch", "commit", "evidence"))
+    task.end("Deliver", DeliveryMade(Handover("branch", "commit", "evidence")))
     return task
 
 
@@ -322,7 +323,9 @@ def test_a_call_that_is_no_longer_owed_and_may_have_been_billed_stays_on_the_bil
     assert (task.state.unaccounted, task.state.flights) == (reserved, ())
 
 
-@pytest.mark.parametrize("outcome", [CommitMade("t", "c"), Assembled("context", 1)])
+@pytest.mark.parametrize(
+    "outcome", [CommitMade(StageResult("t", "c")), Assembled(ContextDigest("context", 1))]
+)
 def test_an_outcome_of_another_kind_halts_the_task_instead_of_being_believed(
     outcome: CommitMade | Assembled,
 ) -> None:

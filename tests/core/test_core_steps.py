@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agentforge.core.audit import step_entry
+from agentforge.core.digests import ActionResults, LeavingAction
 from agentforge.core.events import (
     ActionLeft,
     AttemptFailed,
@@ -50,11 +51,11 @@ def _only(stage: Stage) -> Pipeline:
 
 
 def _read(task: Played) -> None:
-    step(task, answered(), Acted("ref", task.state.tree, (READ,)))
+    step(task, answered(), Acted(ActionResults("ref", task.state.tree, (READ,))))
 
 
 def _miss(task: Played) -> None:
-    step(task, answered(), Acted("ref", task.state.tree, (MISS,)))
+    step(task, answered(), Acted(ActionResults("ref", task.state.tree, (MISS,))))
 
 
 def test_a_step_is_assemble_ask_act_and_the_next_one_has_new_keys() -> None:
@@ -62,7 +63,7 @@ def test_a_step_is_assemble_ask_act_and_the_next_one_has_new_keys() -> None:
     assert task.owed("Assemble").key == "frame/1/1/assemble"
     reply(task, answered())
     assert task.owed("Act").key == "frame/1/1/act"
-    events = task.end("Act", Acted("ref", "t0", (READ,)))
+    events = task.end("Act", Acted(ActionResults("ref", "t0", (READ,))))
     assert events[1:] == (StepClosed(WORKER, 1, "continue"), StepOpened(WORKER, 2))
     assert task.owed("Assemble").key == "frame/1/2/assemble"
 
@@ -71,7 +72,7 @@ def test_an_edit_is_checked_on_the_tree_it_left_and_a_look_is_not() -> None:
     task = reach(begun(), "green")
     _read(task)
     reply(task, answered())
-    task.end("Act", Acted("ref", "t1", (EDIT,)))
+    task.end("Act", Acted(ActionResults("ref", "t1", (EDIT,))))
     assert task.owed("Check").key.startswith("green/1/4/check")
     task.end("Check", CheckRan(PASSED, "checks"))
     assert (task.run.check, task.state.tree, task.state.step) == (PASSED, "t1", 5)
@@ -91,7 +92,8 @@ def test_everything_handed_in_opens_the_gates_in_order() -> None:
 
 def test_success_without_what_is_owed_is_fed_back_by_name_and_counts_as_a_mistake() -> None:
     task = begun()
-    only_one = replace(handed_in(FRAME, "t0"), artifacts=handed_in(FRAME, "t0").artifacts[:1])
+    both = handed_in(FRAME, "t0").done
+    only_one = Acted(replace(both, artifacts=both.artifacts[:1]))
     step(task, answered("success"), only_one)
     assert task.run.feedback == ("Not handed in yet: specification.",)
     assert (task.run.mistakes, task.owes()) == (1, ["Assemble"])
@@ -99,9 +101,9 @@ def test_success_without_what_is_owed_is_fed_back_by_name_and_counts_as_a_mistak
 
 def test_what_was_handed_in_stays_handed_in_for_the_next_step() -> None:
     task = begun()
-    first, second = handed_in(FRAME, "t0").artifacts
-    step(task, answered(), Acted("ref", "t0", (READ,), (first,)))
-    step(task, answered(), Acted("ref", "t0", (READ,), (second,)))
+    first, second = handed_in(FRAME, "t0").done.artifacts
+    step(task, answered(), Acted(ActionResults("ref", "t0", (READ,), (first,))))
+    step(task, answered(), Acted(ActionResults("ref", "t0", (READ,), (second,))))
     assert task.owes() == ["Judge"]
 
 
@@ -138,7 +140,7 @@ def test_a_mistake_is_fed_back_and_counted(
     mistake: str, results: tuple[ActionDigest, ...], expected: str
 ) -> None:
     task = begun()
-    step(task, answered(mistake=mistake), Acted("ref", "t0", results))
+    step(task, answered(mistake=mistake), Acted(ActionResults("ref", "t0", results)))
     assert task.run.feedback == (expected,)
     assert (task.run.mistakes, task.state.status, task.state.step) == (1, "running", 2)
 
@@ -154,7 +156,7 @@ def test_good_work_forgives_earlier_mistakes_but_what_failed_stays_listed() -> N
 def test_consecutive_mistakes_end_the_attempt_and_the_next_starts_from_the_entry_tree() -> None:
     task = reach(begun(), "green")
     entry = task.state.tree
-    step(task, answered(), Acted("ref", "spoiled", (EDIT,)), PASSED)
+    step(task, answered(), Acted(ActionResults("ref", "spoiled", (EDIT,))), PASSED)
     repeat(GREEN.mistakes, _miss, task)
     assert task.told(AttemptFailed)[-1].report.reason == "6 mistakes in a row"
     assert isinstance(task.last[-2], StageEntered)
@@ -243,7 +245,7 @@ def test_a_signal_that_needs_a_person_blocks_the_task_with_its_reason(
     signal: Signal, kind: EscalationKind
 ) -> None:
     task = begun()
-    step(task, answered(signal, summary="the schema is unknown"), Acted("ref", "t0", (READ,)))
+    step(task, answered(signal, summary="the schema is unknown"), Acted(ActionResults("ref", "t0", (READ,))))
     waiting = task.state.open_escalation
     assert waiting is not None
     assert (task.state.status, waiting.kind) == ("blocked", kind)
@@ -253,7 +255,7 @@ def test_a_signal_that_needs_a_person_blocks_the_task_with_its_reason(
 
 def test_failure_retryable_starts_another_attempt() -> None:
     task = begun()
-    step(task, answered("failure_retryable", summary="wrong way"), Acted("ref", "t0", (READ,)))
+    step(task, answered("failure_retryable", summary="wrong way"), Acted(ActionResults("ref", "t0", (READ,))))
     assert (task.run.attempt, task.run.feedback) == (
         2,
         ("An earlier attempt failed: wrong way. Take another way.",),
@@ -270,7 +272,11 @@ def test_context_does_not_grow_with_the_task() -> None:
     task = begun(_only(replace(FRAME, max_steps=200)))
     for number in range(100):
         opened = (Opened(f"f{number}.py", start=1, end=9),)
-        step(task, answered(), Acted("ref", "t0", (READ,), opened=opened, notes=f"note {number}"))
+        step(
+            task,
+            answered(),
+            Acted(ActionResults("ref", "t0", (READ,), opened=opened, notes=f"note {number}")),
+        )
     assert (len(task.run.working), len(task.run.recent), task.run.notes) == (
         MAX_WORKING,
         MAX_RECENT,
@@ -281,7 +287,11 @@ def test_context_does_not_grow_with_the_task() -> None:
 def test_a_place_opened_twice_is_in_the_working_set_once() -> None:
     task = begun()
     for line in (1, 5):
-        step(task, answered(), Acted("ref", "t0", (READ,), opened=(Opened("a.py", "f", line, line + 3),)))
+        step(
+            task,
+            answered(),
+            Acted(ActionResults("ref", "t0", (READ,), opened=(Opened("a.py", "f", line, line + 3),))),
+        )
     assert task.run.working == (Opened("a.py", "f", 5, 8),)
 
 
@@ -289,7 +299,7 @@ def test_the_line_that_closes_a_step_says_who_did_what() -> None:
     task = begun()
     reply(task, answered(summary="looked around"))
     before = task.state
-    events = task.end("Act", Acted("ref", "t0", (READ,)))
+    events = task.end("Act", Acted(ActionResults("ref", "t0", (READ,))))
     entry = step_entry(before, events)
     assert (entry["step"], entry["phase"]) == (1, "frame")
     assert entry["agent"] == {"role": "software_architect", "version": "1.0", "mode": "work"}
@@ -328,12 +338,12 @@ def test_an_action_that_leaves_the_sandbox_is_on_record_until_its_outcome_is() -
     task = begun()
     reply(task, answered())
     key = task.owed("Act").key
-    task.say(ActionLeaving(2, "run_command", "make publish"), f"{key}/left/2")
-    assert task.last == (ActionLeft(WORKER, key, 2, "run_command", "make publish"),)
+    task.say(ActionLeaving(LeavingAction(2, "run_command", "make publish")), f"{key}/left/2")
+    assert task.last == (ActionLeft(WORKER, key, LeavingAction(2, "run_command", "make publish")),)
     task.say(DriverStarted(), "driver/1")
     assert (task.run.left, task.owed("Act").key) == ((2,), key)
     unknown = ActionDigest("run_command", ok=False, mistake=UNKNOWN, text="nobody knows")
-    task.end("Act", Acted("ref", "t0", (unknown,)))
+    task.end("Act", Acted(ActionResults("ref", "t0", (unknown,))))
     assert (task.run.left, task.run.mistakes, task.run.feedback) == ((), 0, ("run_command: nobody knows",))
 
 
@@ -345,7 +355,7 @@ def test_feedback_names_a_failed_action_with_its_target_if_it_has_one_and_keeps_
         ActionDigest("lint", ok=False, text=text),
         ActionDigest("edit_file", ok=False, target="a.py", text=text),
     )
-    task.end("Act", Acted("ref", "t0", failed))
+    task.end("Act", Acted(ActionResults("ref", "t0", failed)))
     assert task.run.feedback == (f"lint: {text}", f"edit_file a.py: {text}")
     assert task.run.tried == ("lint: line 2:", "edit_file a.py: line 2:")
 
@@ -355,16 +365,16 @@ def test_an_action_of_a_task_that_was_ended_does_not_leave() -> None:
     reply(task, answered())
     key = task.owed("Act").key
     task.say(Abort("ada"), "abort")
-    task.say(ActionLeaving(1, "run_command", "make publish"), f"{key}/left/1")
+    task.say(ActionLeaving(LeavingAction(1, "run_command", "make publish")), f"{key}/left/1")
     assert [event.key for event in task.told(Discarded)] == [f"{key}/left/1"]
 
 
 def test_a_role_that_asks_again_and_hears_something_new_does_not_stand_still() -> None:
     task = begun(_only(FRAME))
     for heard in (("busy",), ("nearly",), ("done",)):
-        step(task, answered(ref="same"), Acted("ref", task.state.tree, (READ,), came=heard))
+        step(task, answered(ref="same"), Acted(ActionResults("ref", task.state.tree, (READ,), came=heard)))
         assert task.state.escalations == (), heard
-    step(task, answered(ref="same"), Acted("ref", task.state.tree, (READ,), came=("done",)))
+    step(task, answered(ref="same"), Acted(ActionResults("ref", task.state.tree, (READ,), came=("done",))))
     assert "gave the same reply twice" in task.state.escalations[-1].question.text
 
 
@@ -372,7 +382,7 @@ def test_the_same_reply_twice_on_the_same_tree_asks_a_person_what_is_missing() -
     task = begun(_only(FRAME))
     for number in (1, 2):
         assert task.state.escalations == (), number
-        step(task, answered(ref="same"), Acted("ref", task.state.tree, (READ,)))
+        step(task, answered(ref="same"), Acted(ActionResults("ref", task.state.tree, (READ,))))
     question = task.state.escalations[-1].question
     assert "gave the same reply twice" in question.text
     assert "Not handed in: intake_record, specification." in question.text

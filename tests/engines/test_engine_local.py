@@ -7,6 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.core.digests import (
+    ActionResults,
+    ContextDigest,
+    Handover,
+    RequestDigest,
+    StageResult,
+    VerdictDigest,
+)
 from agentforge.core.effects import (
     Act,
     Ask,
@@ -91,7 +99,7 @@ class World:
             case TakeBaseline():
                 return BaselineReady(BASELINE)
             case Assemble():
-                return Assembled("context", 500)
+                return Assembled(ContextDigest("context", 500))
             case Ask():
                 self.send(effect, state)
                 return answered("success")
@@ -105,11 +113,11 @@ class World:
             case Judge(run, _, gate):
                 products = state.stage_of(state.run_of(run)).products
                 finals = tuple(ArtifactRef(item.contract, item.phase, 1, "final") for item in products)
-                return Judged(gate, "passed", (), f"verdict-{gate}", finals)
+                return Judged(VerdictDigest(gate, "passed", (), f"verdict-{gate}", finals))
             case Commit():
-                return CommitMade(state.tree, f"commit-{state.run_of(effect.run).stage}")
+                return CommitMade(StageResult(state.tree, f"commit-{state.run_of(effect.run).stage}"))
             case Deliver():
-                return DeliveryMade("branch", state.commit, "evidence")
+                return DeliveryMade(Handover("branch", state.commit, "evidence"))
             case Depend():
                 return DependenciesReady()
             case Await():
@@ -117,7 +125,8 @@ class World:
 
     def send(self, effect: Ask, state: State) -> None:
         self.journal.advance(
-            f"{effect.key}/sent", AskStarted("hash", "scripted", worst_case(state, state.run_of(effect.run)))
+            f"{effect.key}/sent",
+            AskStarted(RequestDigest("hash", "scripted", worst_case(state, state.run_of(effect.run)))),
         )
 
     def messages(self) -> Iterable[tuple[str, Message]]:
@@ -217,7 +226,7 @@ def test_an_answer_that_comes_after_an_abort_is_paid_and_not_used(world: World) 
 def test_when_only_a_person_is_owed_the_driver_ends_and_an_answer_in_the_inbox_goes_on(world: World) -> None:
     def before(effect: Effect, state: State) -> Outcome | None:
         if effect.key == "frame/1/1/act":
-            return Acted("results", state.tree, (), question=Question("Which flag?"))
+            return Acted(ActionResults("results", state.tree, ()), question=Question("Which flag?"))
         return None
 
     world.before = before
@@ -290,7 +299,9 @@ def test_a_parked_call_ends_the_driver_and_the_next_one_owes_it_under_the_same_k
             return None
         world.journal.advance(
             f"{effect.key}/sent",
-            AskStarted("hash", "one", worst_case(state, state.run_of(effect.run)), delivery="batch"),
+            AskStarted(
+                RequestDigest("hash", "one", worst_case(state, state.run_of(effect.run)), delivery="batch")
+            ),
         )
         return Parked()
 

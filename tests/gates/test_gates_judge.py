@@ -80,7 +80,7 @@ class Bench:
     def judge(self, gate: GateName, **changes: Any) -> tuple[Judged, dict[str, Any]]:  # noqa: ANN401
         state = replace(self.state, **changes)
         judged = judge(self.world, Judge(WORKER, "key", gate), state.seen_by(WORKER))
-        record = self.world.pack.get_json(judged.ref)
+        record = self.world.pack.get_json(judged.verdict.ref)
         assert isinstance(record, dict)
         return judged, dict(record)
 
@@ -92,7 +92,7 @@ class Bench:
         drafts = (self.ref(contract, value),)
         run = Run(child_id(WORKER, name), "refactor", 1, self.state.tree, "reviewer", WORKER)
         shown = assemble_step(self.world, replace(self.state, runs=(*self.state.runs, run)).seen_by(run.id))
-        return replace(run, point="handed_in", drafts=drafts, context=shown.ref)
+        return replace(run, point="handed_in", drafts=drafts, context=shown.context.ref)
 
 
 @pytest.fixture
@@ -165,8 +165,8 @@ def bench(tmp_path: Path) -> Bench:
 
 def greened(bench: Bench) -> Bench:
     judged, _ = bench.judge("green")
-    assert judged.status == "passed", judged
-    done = Accepted("green", bench.state.tree, bench.state.commit, (), (("green", judged.ref),))
+    assert judged.verdict.status == "passed", judged
+    done = Accepted("green", bench.state.tree, bench.state.commit, (), (("green", judged.verdict.ref),))
     return Bench(bench.site, bench.world, replace(bench.state, accepted=(*bench.state.accepted, done)))
 
 
@@ -178,7 +178,7 @@ def test_only_another_tree_proof_or_baseline_is_judged_anew(
     with monkeypatch.context() as patched:
         patched.setattr(PristineRunner, "run", None)
         judged, record = known.judge("green")
-    assert (judged.status, record["reused"], record["runs"]) == ("passed", True, first["runs"])
+    assert (judged.verdict.status, record["reused"], record["runs"]) == ("passed", True, first["runs"])
     again = known.world.pack.put_json({**known.world.records(known.state)["red"], "again": True})
     assert known.state.baseline is not None
     other: Any = known.world.pack.get_json(known.state.baseline.ref)
@@ -189,7 +189,7 @@ def test_only_another_tree_proof_or_baseline_is_judged_anew(
         {"baseline": replace(known.state.baseline, ref=ref)},
     ):
         judged, record = known.judge("green", **change)
-        assert (judged.status, "reused" in record) == ("passed", False), change
+        assert (judged.verdict.status, "reused" in record) == ("passed", False), change
 
 
 def deliver(
@@ -204,26 +204,31 @@ def deliver(
 def test_a_delivery_runs_the_suite_on_what_was_not_judged_reports_what_was_said_and_fails_closed(
     bench: Bench,
 ) -> None:
-    assert deliver(bench)[0].status == "not_run"  # nothing is green yet
+    assert deliver(bench)[0].verdict.status == "not_run"  # nothing is green yet
     known = greened(bench)
     _reported(known)
     _takes_words_and_no_code(known)
     noted = known.site.tree({"README.md": "Another.\n"}, known.state.tree)
-    assert deliver(known, noted)[0].status == "not_run"  # computed, and yet another tree
+    assert deliver(known, noted)[0].verdict.status == "not_run"  # computed, and yet another tree
     broken = known.site.tree({"pytest.ini": "[pytest]\naddopts = --no-such\n"}, known.state.tree)
-    assert deliver(known, broken, "devops_engineer", {})[0].status != "passed"
+    assert deliver(known, broken, "devops_engineer", {})[0].verdict.status != "passed"
 
 
 def _reported(known: Bench) -> None:
     judged, record = deliver(known)
-    assert (judged.status, record["deployment_ready"], record["all_tests_pass"], len(record["runs"])) == (
+    assert (
+        judged.verdict.status,
+        record["deployment_ready"],
+        record["all_tests_pass"],
+        len(record["runs"]),
+    ) == (
         "passed",
         True,
         True,
         2,  # the suite, and the new test once more
     )
     assert record["reused"], "the very tree that was judged is not run again"
-    (ref,) = judged.finals
+    (ref,) = judged.verdict.finals
     report: Any = known.world.pack.get_json(ref.hash)
     assert (
         report["changelog_entry"],
@@ -235,22 +240,22 @@ def _reported(known: Bench) -> None:
         1,
     )
     contracts, _ = known.judge(
-        "contracts", runs=(Run(WORKER, "deliver", 1, known.state.tree, finals=judged.finals),)
+        "contracts", runs=(Run(WORKER, "deliver", 1, known.state.tree, finals=judged.verdict.finals),)
     )
-    assert (contracts.status, contracts.reasons) == ("passed", ())
+    assert (contracts.verdict.status, contracts.verdict.reasons) == ("passed", ())
 
 
 def _takes_words_and_no_code(known: Bench) -> None:
     """With a panel before it whose arbiter overruled one of the two."""
     panel, _ = decided(known)
-    read = Accepted("refactor", known.state.tree, known.state.commit, (), (("review", panel.ref),))
+    read = Accepted("refactor", known.state.tree, known.state.commit, (), (("review", panel.verdict.ref),))
     known = Bench(known.site, known.world, replace(known.state, accepted=(*known.state.accepted, read)))
     noted = known.site.tree({"CHANGELOG.md": "- It adds.\n"}, known.state.tree)
     judged, record = deliver(
         known, noted, "devops_engineer", {"changelog_entry": "- It adds.", "release_notes": "Call add."}
     )
-    assert (judged.status, record["tree"], "reused" in record) == ("passed", noted, False)
-    report: Any = known.world.pack.get_json(judged.finals[0].hash)
+    assert (judged.verdict.status, record["tree"], "reused" in record) == ("passed", noted, False)
+    report: Any = known.world.pack.get_json(judged.verdict.finals[0].hash)
     assert (report["changelog_entry"], report["release_notes"], report["summary"]) == (
         "- It adds.",
         "Call add.",
@@ -262,7 +267,7 @@ def _takes_words_and_no_code(known: Bench) -> None:
     assert any(line.startswith(dissent) for line in report["readiness"]["open_points"])
     coded = known.site.tree({"more.py": "a = 1\n"}, known.state.tree)
     judged, _ = deliver(known, coded, "devops_engineer", {})
-    assert (judged.status, judged.reasons) == (
+    assert (judged.verdict.status, judged.verdict.reasons) == (
         "failed",
         ("`more.py` changed after the last review, which only words may; take it back",),
     )
@@ -294,27 +299,30 @@ def test_a_panel_that_agrees_leaves_its_reviews_beside_the_stages_finals(bench: 
         bench.reader("reviewer", "review", GOOD),
     )
     judged, record = bench.judge("review", runs=(run, *readers))
-    assert (judged.status, record["verdicts"]) == (
+    assert (judged.verdict.status, record["verdicts"]) == (
         "passed",
         {"security_architect": "approve", "reviewer": "approve"},
     )
-    assert [ref.contract for ref in judged.finals] == ["implementation", "security_review", "review"]
-    final: Any = bench.world.pack.get_json(judged.finals[1].hash)
+    assert [ref.contract for ref in judged.verdict.finals] == ["implementation", "security_review", "review"]
+    final: Any = bench.world.pack.get_json(judged.verdict.finals[1].hash)
     assert final["review_id"] == "SECURITY-task-1"
 
 
 def test_a_split_panel_waits_for_its_arbiter_whose_word_stands_with_the_dissent(bench: Bench) -> None:
     judged, _ = bench.judge("review", runs=(*bench.state.runs, *disagreeing(bench)))
-    assert (judged.status, judged.finals) == ("split", ())
+    assert (judged.verdict.status, judged.verdict.finals) == ("split", ())
     judged, record = decided(bench)
-    assert (judged.status, record["arbiter"]) == ("passed", "approve")
-    final: Any = bench.world.pack.get_json(judged.finals[-1].hash)
+    assert (judged.verdict.status, record["arbiter"]) == ("passed", "approve")
+    final: Any = bench.world.pack.get_json(judged.verdict.finals[-1].hash)
     assert (final["summary"], final["dissent"]) == ("It is fine.", record["dissent"])
 
 
 def test_a_panel_that_is_not_complete_has_not_run(bench: Bench) -> None:
     judged, _ = bench.judge("review", runs=(*bench.state.runs, bench.reader("reviewer", "review", GOOD)))
-    assert (judged.status, judged.reasons) == ("not_run", ("security_architect handed in no review",))
+    assert (judged.verdict.status, judged.verdict.reasons) == (
+        "not_run",
+        ("security_architect handed in no review",),
+    )
 
 
 def test_every_name_of_a_gate_and_of_a_check_has_its_function() -> None:
@@ -406,14 +414,17 @@ def test_a_type_checker_that_is_configured_and_not_installed_is_asked_about_and_
         == "The project uses a type checker that cannot run: the project uses mypy, but its environment has none."
     )
     judged, _ = bench.judge("green", base_tree=base, tree=tree)
-    assert judged.status == "not_run", "unanswered, it blocks"
+    assert judged.verdict.status == "not_run", "unanswered, it blocks"
     answer = Escalation("e1", "environment", "", Question("?"), answer="leave out types")
     assert isinstance(take_baseline(bench.world, replace(state, escalations=(answer,))), BaselineReady)
     judged, record = bench.judge("green", base_tree=base, tree=tree, escalations=(answer,))
-    assert (judged.status, record["not_run"]["types"]) == ("passed", "not run: left out by a person's answer")
+    assert (judged.verdict.status, record["not_run"]["types"]) == (
+        "passed",
+        "not run: left out by a person's answer",
+    )
     bench.world.settings = {**bench.world.settings, "strict": True}
     judged, _ = bench.judge("green", base_tree=base, tree=tree, escalations=(answer,))
-    assert judged.status == "failed"
+    assert judged.verdict.status == "failed"
 
 
 def test_a_skipped_stage_gets_its_artifact_all_the_same(bench: Bench) -> None:
@@ -426,8 +437,8 @@ def test_a_skipped_stage_gets_its_artifact_all_the_same(bench: Bench) -> None:
         runs=(Run(WORKER, "clarify", 1, bench.state.tree, skipped="no_ambiguities"),),
         accepted=(done,),
     )
-    assert (judged.status, judged.reasons) == ("passed", ())
-    assert bench.world.pack.get_json(judged.finals[0].hash) == {"questions": [], "derived": True}
+    assert (judged.verdict.status, judged.verdict.reasons) == ("passed", ())
+    assert bench.world.pack.get_json(judged.verdict.finals[0].hash) == {"questions": [], "derived": True}
 
 
 def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
@@ -446,14 +457,14 @@ def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
         "accepted": (Accepted("intake", bench.state.base_tree, bench.state.commit, (intake,), ()),),
     }
     judged, _ = bench.judge("contracts", **told)
-    assert "answered below 80" in judged.reasons[0]
+    assert "answered below 80" in judged.verdict.reasons[0]
     judged, _ = bench.judge(
         "contracts",
         **told,
         escalations=(Escalation("ESC-001", "question", "clarify", Question("Why?"), (), "So.", "ann"),),
     )
-    final: Any = bench.world.pack.get_json(judged.finals[0].hash)
-    assert (judged.status, final["questions"][0]["resolved_by"], final["questions"][0]["answer"]) == (
+    final: Any = bench.world.pack.get_json(judged.verdict.finals[0].hash)
+    assert (judged.verdict.status, final["questions"][0]["resolved_by"], final["questions"][0]["answer"]) == (
         "passed",
         "ann",
         "So.",
@@ -471,7 +482,7 @@ def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
     drafts = (bench.ref("clarification", misquoted, "clarify"),)
     told["runs"] = (Run(WORKER, "clarify", 1, bench.state.tree, drafts=drafts),)
     judged, _ = bench.judge("contracts", **told)
-    assert 'evidence: "A bank." is not in README.md' in judged.reasons[0]
+    assert 'evidence: "A bank." is not in README.md' in judged.verdict.reasons[0]
 
 
 def test_a_step_is_shown_the_test_that_fails_now(bench: Bench) -> None:
@@ -480,5 +491,5 @@ def test_a_step_is_shown_the_test_that_fails_now(bench: Bench) -> None:
     for check_, there in ((failed, True), (None, False)):
         run = replace(bench.state.runs[0], check=check_)
         shown = assemble_step(bench.world, replace(bench.state, runs=(run,), tree=tree).seen_by(WORKER))
-        names = [name for name, _ in bench.world.pack.get_blocks(shown.ref)]
+        names = [name for name, _ in bench.world.pack.get_blocks(shown.context.ref)]
         assert any(name.startswith("working_set: tests/test_old.py test_old") for name in names) is there

@@ -56,14 +56,14 @@ def read(bench: Bench, state: State, value: dict[str, Any], part: int = 1, contr
         state = replace(state, runs=(*state.runs, reader))
     shown = assemble_step(bench.world, state.seen_by(reader.id))
     drafts = (bench.world.keep_version(contract, "review", part, value),)
-    done = replace(reader, context=shown.ref, context_tokens=shown.tokens, drafts=drafts)
+    done = replace(reader, context=shown.context.ref, context_tokens=shown.context.tokens, drafts=drafts)
     runs = (done if run.id == done.id else run for run in state.runs)
     return replace(state, runs=tuple(runs))
 
 
 def verdict(bench: Bench, state: State) -> tuple[Judged, dict[str, Any]]:
     judged = judge(bench.world, Judge(WORKER, "key", "review"), state.seen_by(WORKER))
-    record = bench.world.pack.get_json(judged.ref)
+    record = bench.world.pack.get_json(judged.verdict.ref)
     assert isinstance(record, dict)
     return judged, dict(record)
 
@@ -73,7 +73,7 @@ def test_a_small_change_is_read_whole_by_one_reader_and_the_record_says_where_it
 ) -> None:
     state = read(bench, at_review(bench), GOOD)
     judged, record = verdict(bench, state)
-    assert (judged.status, judged.parts, record["parts"], record["hunks"]) == ("passed", 1, 1, 2)
+    assert (judged.verdict.status, judged.parts, record["parts"], record["hunks"]) == ("passed", 1, 1, 2)
     assert (record["tree"], record["contexts"]) == (state.tree, {"reviewer": [state.run_of(WORKER).context]})
     blocks = dict(bench.world.pack.get_blocks(state.run_of(WORKER).context))
     assert "+    return a + b" in blocks[BLOCK]
@@ -86,7 +86,7 @@ def test_an_approval_of_what_was_shown_of_another_tree_or_with_a_cut_does_not_co
     state = read(bench, at_review(bench), GOOD)
     later = bench.site.tree({"shop.py": "def add(a, b):\n    return 3\n"}, state.tree)
     judged, _ = verdict(bench, replace(state, tree=later))
-    assert (judged.status, judged.reasons) == (
+    assert (judged.verdict.status, judged.verdict.reasons) == (
         "unread",
         ("reviewer has not seen all of the change: shop.py",),
     )
@@ -96,9 +96,9 @@ def test_an_approval_of_what_was_shown_of_another_tree_or_with_a_cut_does_not_co
     for shown in (cut, beside, []):
         ref = bench.world.pack.put_blocks(shown)
         worker = replace(state.run_of(WORKER), context=ref)
-        assert verdict(bench, replace(state, runs=(worker,)))[0].status == "unread"
+        assert verdict(bench, replace(state, runs=(worker,)))[0].verdict.status == "unread"
     blocked = read(bench, at_review(bench), BAD)
-    assert verdict(bench, replace(blocked, tree=later))[0].status == "blocked", (
+    assert verdict(bench, replace(blocked, tree=later))[0].verdict.status == "blocked", (
         "a block needs no more reading"
     )
 
@@ -106,15 +106,15 @@ def test_an_approval_of_what_was_shown_of_another_tree_or_with_a_cut_does_not_co
 def test_a_change_too_long_for_one_context_counts_when_every_part_was_approved(bench: Bench) -> None:
     state = read(bench, at_review(bench, large(bench)), {**GOOD, "summary": "One."})
     judged, record = verdict(bench, state)
-    assert (judged.status, judged.parts > 1) == ("unread", True)
+    assert (judged.verdict.status, judged.parts > 1) == ("unread", True)
     assert record["hunks"] >= 14
     assert state.run_of(WORKER).context_tokens < 32_000
     note = {"id": "REV-001", "severity": "note", "blocking": False, "description": "So."}
     for part in range(2, judged.parts + 1):
         state = read(bench, state, {**GOOD, "findings": [note]}, part)
     done, record = verdict(bench, state)
-    assert (done.status, len(record["contexts"]["reviewer"])) == ("passed", judged.parts)
-    final: Any = bench.world.pack.get_json(done.finals[0].hash)
+    assert (done.verdict.status, len(record["contexts"]["reviewer"])) == ("passed", judged.parts)
+    final: Any = bench.world.pack.get_json(done.verdict.finals[0].hash)
     assert [item["id"] for item in final["findings"]] == [f"REV-{at:03d}" for at in range(1, judged.parts)]
     assert final["summary"].startswith("Part 1: One. Part 2: Good.")
 
@@ -124,11 +124,11 @@ def test_one_part_that_blocks_is_a_block_and_one_that_nobody_read_is_not_approve
     parts = verdict(bench, first)[0].parts
     blocked = read(bench, first, BAD, 2)
     judged, _ = verdict(bench, blocked)
-    assert (judged.status, judged.reasons) == ("blocked", ("REV-001: Why? Remedy: Mend.",))
+    assert (judged.verdict.status, judged.verdict.reasons) == ("blocked", ("REV-001: Why? Remedy: Mend.",))
     state = first
     for part in range(2, parts):
         state = read(bench, state, GOOD, part)
-    assert verdict(bench, state)[0].status == "unread"
+    assert verdict(bench, state)[0].verdict.status == "unread"
 
 
 FLAG = {"about": "tests/test_shop.py::test_add", "text": "it is proved by a value", "ruling": True}
@@ -157,7 +157,7 @@ def test_what_must_be_ruled_on_is_accepted_or_rejected_by_its_name(
     said = [{"about": about, "verdict": ruled, "reason": "so"} for about, ruled in rulings]
     state = read(bench, flagged(bench, FLAG, shown), {**GOOD, "rulings": said})
     judged, _ = verdict(bench, state)
-    assert (judged.status, " ".join(judged.reasons)) == (status, reason)
+    assert (judged.verdict.status, " ".join(judged.verdict.reasons)) == (status, reason)
     blocks = dict(bench.world.pack.get_blocks(state.run_of(WORKER).context))
     assert (
         f"- [rule on it] {FLAG['about']}: it is proved by a value\n- setup.cfg: it is changed"

@@ -6,6 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.core.digests import (
+    ActionResults,
+    ContextDigest,
+    Handover,
+    RequestDigest,
+    StageResult,
+    VerdictDigest,
+)
 from agentforge.core.effects import (
     Act,
     Ask,
@@ -123,7 +131,7 @@ class Script:
             case TakeBaseline():
                 return BaselineReady(Baseline("b" * 64, "env", "none", 12, 11, 1, 0, "11 of 12 pass"))
             case Assemble():
-                return Assembled(f"{step:064d}", 7000 + step)
+                return Assembled(ContextDigest(f"{step:064d}", 7000 + step))
             case Ask():
                 return self._answer(effect)
             case Pause():
@@ -138,11 +146,15 @@ class Script:
                     "d" * 64,
                 )
             case Judge(gate=gate):
-                return Judged(gate, "passed", (), "e" * 64, (SPECIFICATION,) if gate == "contracts" else ())
+                return Judged(
+                    VerdictDigest(
+                        gate, "passed", (), "e" * 64, (SPECIFICATION,) if gate == "contracts" else ()
+                    )
+                )
             case Commit():
-                return CommitMade(f"{step:040d}", f"{step:040x}")
+                return CommitMade(StageResult(f"{step:040d}", f"{step:040x}"))
             case Deliver():
-                return DeliveryMade(f"agentforge/{TASK}", "f" * 40, "0" * 64)
+                return DeliveryMade(Handover(f"agentforge/{TASK}", "f" * 40, "0" * 64))
             case _:
                 raise AssertionError(effect)
 
@@ -165,18 +177,24 @@ class Script:
         stage = effect.key.split("/")[0]
         if stage == "frame" and self.asked == 1:
             question = Question("Keep the old flag as an alias?", ("yes", "no"), "yes")
-            return Acted("1" * 64, "a" * 40, (ActionDigest("escalate", ok=True),), question=question)
+            return Acted(
+                ActionResults("1" * 64, "a" * 40, (ActionDigest("escalate", ok=True),)), question=question
+            )
         if stage == "frame":
             return Acted(
-                "2" * 64,
-                "a" * 40,
-                (ActionDigest("submit_artifact", ok=True, target="specification"),),
-                (SPECIFICATION,),
+                ActionResults(
+                    "2" * 64,
+                    "a" * 40,
+                    (ActionDigest("submit_artifact", ok=True, target="specification"),),
+                    (SPECIFICATION,),
+                )
             )
         edit = ActionDigest("edit_file", ok=True, target="src/größe.py")
         handed = (IMPLEMENTATION,) if self.checked else ()
         opened = (Opened("src/größe.py", "parse"),)
-        return Acted("3" * 64, f"{step:040d}", (edit,), handed, opened, notes="the flag is in one place")
+        return Acted(
+            ActionResults("3" * 64, f"{step:040d}", (edit,), handed, opened, notes="the flag is in one place")
+        )
 
 
 def _drive(journal: Journal, until: int | None = None) -> Journal:
@@ -194,7 +212,8 @@ def _drive(journal: Journal, until: int | None = None) -> Journal:
             continue
         if isinstance(effect, Ask):
             journal.advance(
-                f"{effect.key}/sent", AskStarted("7" * 64, "scripted:demo", Amount(1, 16000, 150_000))
+                f"{effect.key}/sent",
+                AskStarted(RequestDigest("7" * 64, "scripted:demo", Amount(1, 16000, 150_000))),
             )
         owed = journal.advance(effect.key, script.outcome(effect, journal.state.step))
     return journal

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from agentforge.core.digests import RequestDigest
 from agentforge.core.errors import Unusable
 from agentforge.core.events import AskSent
 from agentforge.core.values import Amount, Usage
@@ -309,7 +310,9 @@ def test_the_journal_says_how_a_call_ended_that_was_left_behind(tmp_path: Path, 
 
 
 def test_a_call_without_an_end_in_the_journal_stays_set_aside() -> None:
-    sent = AskSent("worker", "green/1/1/ask/0", "h", "openai:x", Amount(1, 10, 100), tier="generation")
+    sent = AskSent(
+        "worker", "green/1/1/ask/0", RequestDigest("h", "openai:x", Amount(1, 10, 100), tier="generation")
+    )
     (call,) = calls_of([JournalLine({"timestamp": f"{DAY}T00:00:00.000Z"}, (sent,))], "/r")
     assert (call.state, call.day, call.tier, call.reserved) == (
         "reserved",

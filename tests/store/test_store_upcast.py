@@ -1,11 +1,14 @@
 """Journals of every release stay readable."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from agentforge.core.digests import RequestDigest
 from agentforge.core.effects import Ask, Await
+from agentforge.core.events import event_from_json, event_to_json
 from agentforge.core.evolve import evolve
 from agentforge.core.inputs import AskStarted, DriverStarted, Resolution, Resume
 from agentforge.core.machine import TERMINAL
@@ -52,6 +55,15 @@ def test_every_outcome_of_an_old_journal_has_the_key_that_is_owed_there_today(pa
             state = evolve(state, event)
 
 
+@pytest.mark.parametrize(
+    "path", [path for path in JOURNALS if path.stem.startswith(f"v{VERSION}")], ids=lambda path: path.stem
+)
+def test_an_event_is_written_today_as_every_journal_of_its_version_has_it(path: Path) -> None:
+    for line in path.read_text().partition("actions:\n")[2].splitlines():
+        for recorded in json.loads(line.removeprefix("- "))["events"]:
+            assert event_to_json(event_from_json(recorded)) == recorded
+
+
 def _finish(state: State) -> State:
     """Drives a task to its end, in a world where everything goes well and people say yes."""
     world = World(state)
@@ -66,7 +78,7 @@ def _finish(state: State) -> State:
         elif state.status in TERMINAL:
             world.advance(f"again/{number}", Resume("ada"))
         elif isinstance(ask := owed[0], Ask) and state.flight(ask.key) is None:
-            sent = AskStarted("hash", "model", worst_case(state, state.run_of(ask.run)))
+            sent = AskStarted(RequestDigest("hash", "model", worst_case(state, state.run_of(ask.run))))
             world.advance(f"{ask.key}/sent", sent)
         else:
             world.advance(owed[0].key, outcomes(owed[0], state)[0])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agentforge.core.digests import RequestDigest
 from agentforge.core.events import (
     AskAnswered,
     AskFailed,
@@ -77,7 +78,7 @@ def call(
 ) -> tuple[Event, Event]:
     key = f"green/1/{number}/ask/0"
     spent = Amount(1, usage.input_tokens + usage.output_tokens, micro_usd or 0)
-    sent = AskSent("worker", key, "h", model, Amount(1, 20_000, 90_000), tier="generation")
+    sent = AskSent("worker", key, RequestDigest("h", model, Amount(1, 20_000, 90_000), tier="generation"))
     reply = ReplyDigest(
         "r", usage, spent, 1, priced=micro_usd is not None, model="as-it-says", delivery=delivery
     )
@@ -93,14 +94,14 @@ def test_the_bill_of_a_task_by_stage_role_model_and_day(
     repo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lost, failed, flying = (
-        AskSent("worker", f"green/1/{number}/ask/0", "h", GPT, Amount(1, 20_000, 90_000))
+        AskSent("worker", f"green/1/{number}/ask/0", RequestDigest("h", GPT, Amount(1, 20_000, 90_000)))
         for number in (5, 6, 7)
     )
     first = [StageEntered("worker", "frame", 1, "t"), *call(1, GPT, Usage(10_000, 1000, 8000), 25_000)]
     second = [StageEntered("worker", "green", 1, "t"), *call(2, GPT, Usage(10_000, 1000), 17_500, "batch")]
     ends: list[Event] = [
         lost,
-        AskLost("worker", lost.key, lost.reserved),
+        AskLost("worker", lost.key, lost.request.reserved),
         failed,
         AskFailed("worker", failed.key, "rate_limit", "slow", Amount(), retry=True),
         flying,

@@ -9,6 +9,7 @@ import pytest
 
 from agentforge.app.setup.settings_file import spell_command
 from agentforge.core.codec import decode
+from agentforge.core.digests import ActionResults, VerdictDigest
 from agentforge.core.events import (
     ActionsPerformed,
     AskAnswered,
@@ -74,11 +75,13 @@ def test_a_price_nobody_knows_is_not_zero() -> None:
 def test_a_refused_action_is_shown_as_caught_with_its_reason() -> None:
     event = ActionsPerformed(
         "worker",
-        "r",
-        "t",
-        (
-            ActionDigest("read_file", True, "a.py"),
-            ActionDigest("edit_file", False, "t.py", "test_lock", "is locked"),
+        ActionResults(
+            "r",
+            "t",
+            (
+                ActionDigest("read_file", True, "a.py"),
+                ActionDigest("edit_file", False, "t.py", "test_lock", "is locked"),
+            ),
         ),
     )
     assert (describe(event, State()) or "").splitlines() == [
@@ -89,7 +92,7 @@ def test_a_refused_action_is_shown_as_caught_with_its_reason() -> None:
 
 
 def test_a_gate_that_did_not_run_is_not_called_passed() -> None:
-    event = GateJudged("worker", "green", "not_run", ("a", "b", "c", "d"), "r")
+    event = GateJudged("worker", VerdictDigest("green", "not_run", ("a", "b", "c", "d"), "r"))
     text = describe(event, State()) or ""
     assert "gate green could not run, so it has not passed" in text
     assert text.endswith("and 1 more")

@@ -11,6 +11,7 @@ from agentforge.app.record.deliverable import changes_files, read_deliverable
 from agentforge.app.record.reports import TaskReport
 from agentforge.app.record.steps import collect
 from agentforge.catalog.modes import MODE_NAMES
+from agentforge.core.digests import Handover, StageResult, VerdictDigest
 from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageEntered, TaskDelivered
 from agentforge.core.inputs import CommitMade
 from agentforge.core.pipeline import LANES, Pipeline
@@ -66,7 +67,7 @@ def at_panel(stage: str) -> Played:
     while task.run.stage != stage:
         submit(task)
         pass_gates(task)
-        task.end("Commit", CommitMade(task.state.tree, f"commit-{task.run.stage}"))
+        task.end("Commit", CommitMade(StageResult(task.state.tree, f"commit-{task.run.stage}")))
     submit(task)
     while not task.state.panel:
         judge(task)
@@ -141,7 +142,7 @@ def test_reviewers_who_disagree_go_to_the_arbiter_and_the_dissent_is_named() -> 
 def test_a_panel_that_only_advises_says_so() -> None:
     advisory = replace(FULL, stages=tuple(replace(stage, review_mode="advisory") for stage in FULL.stages))
     state = replace(at_panel("spec").state, pipeline=advisory)
-    said = describe(GateJudged("worker", "review", "passed", (), "r"), state)
+    said = describe(GateJudged("worker", VerdictDigest("review", "passed", (), "r")), state)
     assert said == "  gate review passed: the review is advisory; its notes are kept"
 
 
@@ -149,7 +150,7 @@ def test_a_skipped_stage_says_why_in_words() -> None:
     task = begun(FULL)
     submit(task)
     judge(task)
-    task.end("Commit", CommitMade(task.state.tree, "c1", ("no_ambiguities",)))
+    task.end("Commit", CommitMade(StageResult(task.state.tree, "c1", ("no_ambiguities",))))
     assert (
         watched(task)[-1] == "stage clarify skipped: the request leaves nothing open; its gates still apply"
     )
@@ -178,7 +179,7 @@ def test_a_lane_that_rises_says_why_and_that_nothing_is_lost() -> None:
 
 def test_a_delivery_without_a_branch_is_no_branch_of_an_empty_name() -> None:
     assert (
-        describe(TaskDelivered("", "c", "e"), State(pipeline=replace(FULL, name="design")))
+        describe(TaskDelivered(Handover("", "c", "e")), State(pipeline=replace(FULL, name="design")))
         == "delivered: pipeline design changed no file"
     )
 
@@ -191,7 +192,7 @@ def raised() -> State:
     submit(task)
     while task.run.point == "judge":
         judge(task)
-    task.end("Commit", CommitMade(task.state.tree, "commit-green", (), files=4))
+    task.end("Commit", CommitMade(StageResult(task.state.tree, "commit-green"), files=4))
     return task.state
 
 
@@ -245,7 +246,7 @@ def test_a_skipped_stage_is_marked_on_the_page() -> None:
     task = begun(FULL)
     submit(task)
     judge(task)
-    task.end("Commit", CommitMade(task.state.tree, "c1", ("no_ambiguities",)))
+    task.end("Commit", CommitMade(StageResult(task.state.tree, "c1", ("no_ambiguities",))))
     assert "clarify   running: skipped (the request leaves nothing open), judge" in page(
         standing(task.state), TASK_FILES, Times()
     )
@@ -416,7 +417,7 @@ def designed(tmp_path: Path) -> tuple[TaskFiles, State]:
         status="completed",
         runs=(),
         accepted=(Accepted("spec", "t0", "c0", (ref,), ()),),
-        delivered=TaskDelivered("", "c0", "e"),
+        delivered=Handover("", "c0", "e"),
     )
 
 

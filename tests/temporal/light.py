@@ -10,6 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentforge.app.drivers.hosting import HostedTasks
+from agentforge.core.digests import (
+    ActionResults,
+    ContextDigest,
+    Handover,
+    RequestDigest,
+    StageResult,
+    VerdictDigest,
+)
 from agentforge.core.effects import (
     Act,
     Ask,
@@ -188,7 +196,7 @@ class LightSession:
         if isinstance(effect, Ask):
             self.journal.advance(
                 f"{effect.key}/sent",
-                AskStarted("0" * 64, "light", worst_case(state, state.run_of(effect.run))),
+                AskStarted(RequestDigest("0" * 64, "light", worst_case(state, state.run_of(effect.run)))),
             )
             if state.worker is not None and state.worker.asks < self._host.troubles and state.step == 1:
                 return AskTrouble("server", "busy", retryable=True, maybe_billed=False)
@@ -218,7 +226,7 @@ def _outcome(effect: Effect, state: State, host: Light) -> Outcome:  # noqa: C90
         case Prepare():
             return Prepared(state.tree)
         case Assemble():
-            return Assembled("context", 500)
+            return Assembled(ContextDigest("context", 500))
         case Ask():
             return Answered(
                 ReplyDigest(
@@ -234,28 +242,41 @@ def _outcome(effect: Effect, state: State, host: Light) -> Outcome:  # noqa: C90
         case Act():
             if host.asks_person and not state.escalations:
                 question = Question("Which one?", ("this", "that"), "this")
-                return Acted("results", state.tree, (ActionDigest("escalate", ok=True),), question=question)
+                return Acted(
+                    ActionResults("results", state.tree, (ActionDigest("escalate", ok=True),)),
+                    question=question,
+                )
             if not done:
                 return Acted(
-                    "results",
-                    state.tree,
-                    (ActionDigest("read_file", ok=True, target="a.py"),),
-                    seen=(f"{state.step:016x}",),
+                    ActionResults(
+                        "results",
+                        state.tree,
+                        (ActionDigest("read_file", ok=True, target="a.py"),),
+                        seen=(f"{state.step:016x}",),
+                    )
                 )
             return Acted(
-                "results",
-                state.tree,
-                (ActionDigest("submit_artifact", ok=True),),
-                _refs(state.stage_of(state.run_of(effect.run)), f"hash-{state.step}"),
+                ActionResults(
+                    "results",
+                    state.tree,
+                    (ActionDigest("submit_artifact", ok=True),),
+                    _refs(state.stage_of(state.run_of(effect.run)), f"hash-{state.step}"),
+                )
             )
         case Judge():
             return Judged(
-                effect.gate, "passed", (), "verdict", _refs(state.stage_of(state.run_of(effect.run)), "final")
+                VerdictDigest(
+                    effect.gate,
+                    "passed",
+                    (),
+                    "verdict",
+                    _refs(state.stage_of(state.run_of(effect.run)), "final"),
+                )
             )
         case Commit():
-            return CommitMade(state.tree, "c1")
+            return CommitMade(StageResult(state.tree, "c1"))
         case Deliver():
-            return DeliveryMade("agentforge/task", "c1", "evidence")
+            return DeliveryMade(Handover("agentforge/task", "c1", "evidence"))
         case Pause(seconds=seconds):  # the local engine comes here; the other one has a timer
             time.sleep(seconds)
             return Elapsed()

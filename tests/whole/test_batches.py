@@ -175,7 +175,7 @@ def test_a_call_whose_batch_is_late_is_sent_live_and_the_batch_is_canceled(
     assert state.status == "blocked"
     assert state.open_escalation is not None
     assert state.open_escalation.kind == "question", state.open_escalation
-    assert [event.delivery for event in told if isinstance(event, AskSent)] == ["batch", "live"]
+    assert [event.request.delivery for event in told if isinstance(event, AskSent)] == ["batch", "live"]
     assert len([event for event in told if isinstance(event, AskPromoted)]) == 1
     assert (len(server.requests), len(batches.cancels), state.unaccounted.calls, state.spent.calls) == (
         1,
@@ -197,7 +197,7 @@ def test_a_reviewers_call_whose_batch_is_late_is_submitted_once_and_the_task_com
         done = person.run("start", REQUEST, *words)
     assert (done.code, done.data["status"]) == (0, "completed"), done.said
     told = events(Site.open(person.checkout).find(person.only_task()))
-    asked = [(run_name(event.run), event.delivery) for event in told if isinstance(event, AskSent)]
+    asked = [(run_name(event.run), event.request.delivery) for event in told if isinstance(event, AskSent)]
     assert asked == [("", "batch"), ("", "live")] * 3 + [(SECURITY, "batch"), (SECURITY, "live")]
     assert [run_name(event.run) for event in told if isinstance(event, AskPromoted)] == ["", "", "", SECURITY]
     assert (batches.submissions, len(batches.cancels), len(server.requests)) == (4, 4, 4)

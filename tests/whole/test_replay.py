@@ -182,7 +182,7 @@ def test_a_fork_goes_on_with_another_prompt_model_or_answer(play: Play) -> None:
     assert done["cost"]["calls"] == 2
     lines = read_lines(play.top / ".agentforge/tasks" / done["task_id"] / "actions.yaml")
     sent = [event for line in lines for event in line.events if isinstance(event, AskSent)][-2:]
-    asked_of = {event.tier: event.model for event in sent}
+    asked_of = {event.request.tier: event.request.model for event in sent}
     assert asked_of == {"generation": f"scripted:{other_script}"}
     waiting = play.person.run("fork", first["task_id"], "--from-step", "1", "--no-drive", "--json")
     assert conform("fork", waiting.out)["cost"]["calls"] == 0

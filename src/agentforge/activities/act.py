@@ -20,6 +20,7 @@ from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import Document, World
 from agentforge.catalog.contracts import problems
 from agentforge.catalog.fitting import fitted
+from agentforge.core.digests import ActionResults, LeavingAction
 from agentforge.core.effects import Act
 from agentforge.core.inputs import Acted, ActionLeaving
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
@@ -166,7 +167,7 @@ def _perform(world: World, state: RunView, bridge: Bridge, action: Action, doing
 def _may_leave(world: World, action: Action, doing: _Doing) -> bool:
     """Puts on record that an action is about to leave the sandbox. False: something else came first."""
     key, number = doing.effect.key, len(doing.results) + 1
-    given = ActionLeaving(number, action.name, _target(action))
+    given = ActionLeaving(LeavingAction(number, action.name, _target(action)))
     owed = world.record(f"{key}/left/{number}", given)
     return any(item.key == key for item in owed)
 
@@ -434,7 +435,7 @@ def _outcome(
         for item in result.opened
     ]
     created = [path for _, result in doing.results for path in result.created]
-    return Acted(
+    done = ActionResults(
         ref,
         tree,
         tuple(digests),
@@ -443,10 +444,9 @@ def _outcome(
         tuple(created),
         seen,
         reply.notes[:4000] if reply.notes is not None else None,
-        doing.question,
-        doing.reopens,
         tuple(came),
     )
+    return Acted(done, doing.question, doing.reopens)
 
 
 def _digest(text: str) -> str:

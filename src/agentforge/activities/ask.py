@@ -10,6 +10,7 @@ from agentforge.activities.ask_batch import ask_by_batch, delivery_of, flight_of
 from agentforge.activities.assemble import offered_tools
 from agentforge.activities.world import World
 from agentforge.context.blocks import LASTING, kind_of
+from agentforge.core.digests import RequestDigest
 from agentforge.core.effects import Ask
 from agentforge.core.inputs import Answered, AskLate, AskStarted, AskTrouble, Parked
 from agentforge.core.pending import worst_case
@@ -67,8 +68,8 @@ def ask_model(world: World, effect: Ask, state: RunView) -> Answered | AskTroubl
         return call
     delivery = delivery_of(world.batch_outbox, picked, effect)
     why = " ".join(filter(None, (picked.why, why_live(world.batch_outbox, picked, effect))))
-    started = AskStarted(_hash(request, state), picked.spec, reserved, picked.tier, why, delivery)
-    owed = world.record(f"{effect.key}/sent", started)
+    asked = RequestDigest(_hash(request, state), picked.spec, reserved, picked.tier, why, delivery)
+    owed = world.record(f"{effect.key}/sent", AskStarted(asked))
     if all(item.key != effect.key for item in owed):
         world.reservations.give_back(call, maybe_billed=False)
         return WITHDRAWN

@@ -33,6 +33,7 @@ from agentforge.context.conventions import speaks_for_owner
 from agentforge.context.packing import Packed
 from agentforge.context.verification import verification_status
 from agentforge.context.working_set import SEEDED, Left, WorkingSetItem, merge, merge_each
+from agentforge.core.digests import ContextDigest
 from agentforge.core.inputs import Assembled
 from agentforge.core.pipeline import Part, reader_of
 from agentforge.core.reply import Json
@@ -121,7 +122,7 @@ def assemble_step(world: World, state: RunView) -> Assembled:
     ref = world.pack.put_blocks(blocks, _about(world, state, packed))
     world.once("context", ref, make=lambda: blocks)
     dropped = tuple(f"{item.name}: {item.tokens} tokens, {item.reason}" for item in packed.dropped)
-    return Assembled(ref, packed.total, dropped, packed.flagged)
+    return Assembled(ContextDigest(ref, packed.total, dropped, packed.flagged))
 
 
 def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:

@@ -13,6 +13,7 @@ from agentforge.activities.seal import seal_commit
 from agentforge.activities.world import World
 from agentforge.catalog.kinds import what_kind_of_file
 from agentforge.core.conditions import Fact
+from agentforge.core.digests import Handover, StageResult
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.pipeline import Part
@@ -52,7 +53,8 @@ def commit_stage(world: World, state: RunView) -> CommitMade:
     lines = sum(count.added + count.removed for count in touched)
     facts = _facts(world, state, [count.path for count in touched], lines)
     waits_for = declared(world.parts(state).get("requirements", {}))
-    return CommitMade(state.tree, commit, facts, len(touched), lines, held.branch, held.kept, waits_for)
+    result = StageResult(state.tree, commit, facts, held.branch, held.kept)
+    return CommitMade(result, len(touched), lines, waits_for)
 
 
 def _hold(world: World, state: State, commit: str) -> Pointed:
@@ -132,7 +134,7 @@ def deliver(world: World, state: State) -> DeliveryMade:
         seal = seal_commit(world, state, held.branch, digest(evidence))
         held = _sealed(world, held, state, seal)
     save(world, state, seal)
-    return DeliveryMade(held.branch, state.commit, digest(evidence), held.kept, seal)
+    return DeliveryMade(Handover(held.branch, state.commit, digest(evidence), held.kept, seal))
 
 
 def _sealed(world: World, held: Pointed, state: State, seal: str) -> Pointed:

@@ -26,6 +26,7 @@ from agentforge.activities.reviewing import flags_to_rule_on, judge_reviews
 from agentforge.activities.world import Document, World, record_refs
 from agentforge.catalog.exits import COMPLEXITY
 from agentforge.catalog.modes import mode_named
+from agentforge.core.digests import VerdictDigest
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
 from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
@@ -66,17 +67,13 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
     )
     world.pack.sync()
     parts = verdict.record.get("parts")
+    counts = _test_counts(world, state, verdict)
     return Judged(
-        effect.gate,
-        verdict.status,
-        verdict.reasons,
-        ref,
-        finals,
+        VerdictDigest(effect.gate, verdict.status, verdict.reasons, ref, finals, *counts),
         verdict.record.get("remedy_in") == "tests",
         verdict.question,
         parts if isinstance(parts, int) else 1,
         verdict.ask_after,
-        *_test_counts(world, state, verdict),
     )
 
 

@@ -56,21 +56,10 @@ def sending(decisions: Decisions, given: AskStarted, key: str) -> str:
     if asked is None:
         decisions.tell(Discarded(key, Amount()))
         return "this call is no longer owed"
-    if not holds(decisions.state, given.reserved):
-        question = budget_question(decisions.state, given.reserved)
+    if not holds(decisions.state, given.request.reserved):
+        question = budget_question(decisions.state, given.request.reserved)
         return escalate(decisions, "budget", question, run=asked.run)
-    decisions.tell(
-        AskSent(
-            asked.run,
-            asked.key,
-            given.request_hash,
-            given.model,
-            given.reserved,
-            given.tier,
-            given.why,
-            given.delivery,
-        )
-    )
+    decisions.tell(AskSent(asked.run, asked.key, given.request))
     return "a request is about to leave"
 
 

@@ -13,6 +13,12 @@ from agentforge.core.reply import Json
 T = TypeVar("T")
 
 
+class Inlined:
+    """A part of a value whose fields are recorded among those of the whole."""
+
+    __slots__ = ()
+
+
 def encode(value: object) -> Json:
     """The JSON form; fields that equal their default are left out, so lines stay short and old readers stay
     right.
@@ -24,14 +30,28 @@ def encode(value: object) -> Json:
     if isinstance(value, dict):
         return {str(key): encode(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        pairs = ((field, getattr(value, field.name)) for field in fields(value))
-        return {
-            field.name: encode(item)
-            for field, item in pairs
-            if field.default is MISSING or item != field.default
-        }
+        return _encode_fields(value)
     message = f"{type(value).__name__} has no recorded form"
     raise TypeError(message)
+
+
+def _encode_fields(value: Any) -> dict[str, Json]:  # noqa: ANN401  # any dataclass
+    recorded: dict[str, Json] = {}
+    inlined = _inlined(cast("Hashable", type(value)))
+    for field in fields(value):
+        part = getattr(value, field.name)
+        if field.name in inlined:
+            recorded |= _encode_fields(part)
+        elif field.default is MISSING or part != field.default:
+            recorded[field.name] = encode(part)
+    return recorded
+
+
+@cache
+def _inlined(kind: Hashable) -> dict[str, type[Any]]:
+    """The fields of a dataclass whose own fields are recorded among its others, with their classes."""
+    hints = get_type_hints(cast("type[Any]", kind)).items()
+    return {name: hint for name, hint in hints if isinstance(hint, type) and issubclass(hint, Inlined)}
 
 
 def decode(kind: type[T], value: Json) -> T:
@@ -79,6 +99,7 @@ def _dataclass_reader(kind: type[Any]) -> _Reader:
     required = {field.name for field in fields(kind) if field.default is MISSING}
     # Most fields are plain: one look at the type of the value, and it is taken as it is.
     plain = {name: hint for name, hint in hints.items() if hint in (str, int, bool)}
+    inlined = _inlined(cast("Hashable", kind))
 
     def read(value: Any) -> Any:  # noqa: ANN401
         if not isinstance(value, dict):
@@ -92,12 +113,32 @@ def _dataclass_reader(kind: type[Any]) -> _Reader:
             try:
                 found[name] = readers[name](part)
             except _Wrong as error:
-                raise error.below(f".{name}") from None
+                raise (error if name in inlined else error.below(f".{name}")) from None
         if not required <= found.keys():
             raise _Wrong(f"{next(name for name in readers if name in required - found.keys())} is missing")
         return kind(**found)
 
-    return read
+    reader: _Reader = read
+    for name, part in inlined.items():
+        reader = _gather(reader, name, frozenset(field.name for field in fields(part)))
+    return reader
+
+
+def _gather(read: _Reader, part: str, names: frozenset[str]) -> _Reader:
+    """What reads a value that has a field `part` whose own fields were recorded among the others."""
+
+    def gathered(value: Any) -> Any:  # noqa: ANN401
+        if not isinstance(value, dict):
+            raise _expected("an object", value)
+        if part in value:
+            raise _Wrong(f"unknown field {part}")
+        whole: dict[str, Json] = {}
+        inner: dict[str, Json] = {}
+        for name, item in value.items():
+            (inner if name in names else whole)[name] = item
+        return read({**whole, part: inner})
+
+    return gathered
 
 
 def _tuple_reader(item: _Reader) -> _Reader:

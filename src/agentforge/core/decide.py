@@ -184,7 +184,8 @@ def _classified(effect: Effect, given: Outcome) -> Outcome:
 def _is_verdict_of(effect: Judge, given: Judged) -> bool:
     """Only a review can be blocked, split or unread."""
     of_reviews = ("blocked", "split", "unread")
-    return effect.gate == given.gate and (given.gate == "review" or given.status not in of_reviews)
+    gate, status = given.verdict.gate, given.verdict.status
+    return effect.gate == gate and (gate == "review" or status not in of_reviews)
 
 
 def _of_task(decisions: Decisions, given: Outcome) -> str:
@@ -229,8 +230,8 @@ def _of_run(own: RunDecisions, given: Outcome, key: str) -> str:  # noqa: C901, 
             return judged(own, given)
         case CommitMade():
             return accepted(own, given)
-        case DeliveryMade(branch, commit, evidence, kept, seal):
-            own.tell(leave(own), TaskDelivered(branch, commit, evidence, kept, seal))
+        case DeliveryMade(handover):
+            own.tell(leave(own), TaskDelivered(handover))
             own.all.move("completed")
             return "branch and evidence are in place"
         case Unclassified(what):

@@ -8,25 +8,31 @@ from typing import TypeAlias, get_args
 
 from agentforge.core.codec import decode, encode
 from agentforge.core.dependencies import Dependencies, FoundArtifact
-from agentforge.core.pipeline import GateName, Pipeline
+from agentforge.core.digests import (
+    ActionResults,
+    ContextDigest,
+    Extension,
+    ForkPoint,
+    Handover,
+    LeavingAction,
+    ModelChoice,
+    RequestDigest,
+    StageResult,
+    VerdictDigest,
+)
 from agentforge.core.reply import Json
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
-    ActionDigest,
     Amount,
     ArtifactRef,
     Baseline,
     Budget,
     CheckDigest,
-    Delivery,
     Escalation,
     FailureReport,
     Feedback,
-    GateStatus,
     OfRun,
-    Opened,
     Owner,
-    Price,
     Reopening,
     ReplyDigest,
     Status,
@@ -124,15 +130,7 @@ class RedReopened:
 class TaskDelivered:
     """Branch and evidence are in place."""
 
-    branch: str
-    commit: str
-    evidence: str
-    kept: tuple[str, ...] = ()
-    """Branches that are not where this task left them, with their commits: left alone."""
-    seal: str = ""
-    """The commit above it that carries the statement of what was proved; empty where nothing changed, and in
-    journals of before there was one.
-    """
+    handover: Handover
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +194,7 @@ class IterationStarted:
 class LineExtended:
     """A person wants the task to go further: the stages that it had, and more behind them."""
 
-    pipeline: Pipeline
-    catalogue: str
-    """Hash of the resolved pipeline in the pack."""
-    by: str
+    extension: Extension
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,12 +244,7 @@ class WaitLimitChanged:
 class ModelChanged:
     """A person named another model for the rest of the task."""
 
-    model: str
-    by: str
-    price: Price | None = None
-    """What a call may cost from here on; None: nobody knows."""
-    tier: str = ""
-    """The kind of work that it is for; empty: for everything."""
+    choice: ModelChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,12 +259,7 @@ class DefectNoted:
 class TaskForked:
     """What is on record up to here was done and paid by another task."""
 
-    task: str
-    step: int
-    """The last step that both share."""
-    head: str
-    """The hash of the last line of that task that both share."""
-    by: str
+    point: ForkPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,11 +324,8 @@ class StepOpened(OfRun):
 class ContextAssembled(OfRun):
     """The step's whole context is in the pack."""
 
-    ref: str
-    tokens: int
-    dropped: tuple[str, ...] = ()
-    flagged: tuple[str, ...] = ()
-    """What in text from outside reads like an instruction and was not on record before."""
+    context: ContextDigest
+    """Of what reads like an instruction only what was not on record before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,13 +333,7 @@ class AskSent(OfRun):
     """A request is about to leave. Written first, so that a lost answer stays on the bill."""
 
     key: str
-    request_hash: str
-    model: str
-    reserved: Amount
-    tier: str = ""
-    why: str = ""
-    """Why this model and no other, where that needs saying."""
-    delivery: Delivery = "live"
+    request: RequestDigest
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,26 +402,14 @@ class ActionLeft(OfRun):
 
     key: str
     """Of the effect that performs the reply's actions."""
-    number: int
-    """The action's place in the reply, from 1."""
-    name: str
-    target: str
+    action: LeavingAction
 
 
 @dataclass(frozen=True, slots=True)
 class ActionsPerformed(OfRun):
     """What the reply asked for was done, as far as it could be."""
 
-    ref: str
-    tree: str
-    results: tuple[ActionDigest, ...]
-    artifacts: tuple[ArtifactRef, ...] = ()
-    opened: tuple[Opened, ...] = ()
-    created: tuple[str, ...] = ()
-    seen: tuple[str, ...] = ()
-    notes: str | None = None
-    came: tuple[str, ...] = ()
-    """Marks of what each action came to; of tasks of older releases none."""
+    done: ActionResults
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,16 +455,7 @@ class GateOpened(OfRun):
 class GateJudged(OfRun):
     """A verdict, from what the orchestrator ran itself."""
 
-    gate: GateName
-    status: GateStatus
-    reasons: tuple[str, ...]
-    ref: str
-    finals: tuple[ArtifactRef, ...] = ()
-    tests_passing: int | None = None
-    """Of the tests that it ran; None where it ran none."""
-    tests_total: int | None = None
-    tests_not_passing_before: int = 0
-    """Of those that do not pass: how many did not on the base either. They are no failure of the task."""
+    verdict: VerdictDigest
 
 
 @dataclass(frozen=True, slots=True)
@@ -528,15 +483,8 @@ class StageAccepted(OfRun):
     """A stage's artifacts are final and its commit is on the task's branch."""
 
     stage: str
-    tree: str
-    commit: str
+    result: StageResult
     finals: tuple[ArtifactRef, ...]
-    facts: tuple[str, ...] = ()
-    """What conditions may ask about, as it is now."""
-    branch: str = ""
-    """The name of that branch; empty if there is none yet, and in journals of before it could vary."""
-    kept: tuple[str, ...] = ()
-    """Branches that are not where this task left them, with their commits: left alone."""
     approved_by: str = ""
     """Who decided that the result stands: a person, or `automatic`; empty in journals of before it was said.
     """

@@ -6,6 +6,7 @@ from dataclasses import fields
 from functools import reduce
 from typing import assert_never
 
+from agentforge.core.digests import ForkPoint, ModelChoice
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     BaselineTaken,
@@ -90,8 +91,8 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
             )
         case RedReopened(_, why):
             return replace(state, reopening=why, reopenings=(*state.reopenings, why))
-        case TaskDelivered():
-            return handed_over(state.with_branch(event), event)
+        case TaskDelivered(handover):
+            return handed_over(state.with_branch(handover), handover)
         case Escalated(escalation):
             return replace(state, escalations=(*state.escalations, escalation))
         case Resolved():
@@ -105,14 +106,10 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
             return replace(state, depends=False, found=found or state.found)
         case WaitLimitChanged(max_wait_s):
             return replace(state, max_wait_s=max_wait_s)
-        case ModelChanged(model, _, price, ""):
-            return replace(state, model=model, price=price, prices=(), tier_models=())
-        case ModelChanged(model, _, price, tier):
-            models = {**dict(state.tier_models), tier: model}
-            prices = (*(each for each in state.prices if each.tier != tier), TierPrice(tier, price))
-            return replace(state, tier_models=tuple(models.items()), prices=prices)
-        case TaskForked():
-            return _forked(state, event)
+        case ModelChanged(choice):
+            return _with_model(state, choice)
+        case TaskForked(point):
+            return _forked(state, point)
         case DefectNoted(note):
             return replace(state, defects=(*state.defects, note))
         case Resumed(segment):
@@ -133,11 +130,21 @@ def _created(state: State, spec: TaskSpec) -> State:
     return replace(state, **given, tree=spec.given_tree or spec.base_tree, commit=spec.base_commit)
 
 
-def _forked(state: State, event: TaskForked) -> State:
+def _with_model(state: State, choice: ModelChoice) -> State:
+    """Another model for one kind of work, or for everything: then no kind has its own any more."""
+    if not choice.tier:
+        return replace(state, model=choice.model, price=choice.price, prices=(), tier_models=())
+    models = {**dict(state.tier_models), choice.tier: choice.model}
+    others = (each for each in state.prices if each.tier != choice.tier)
+    prices = (*others, TierPrice(choice.tier, choice.price))
+    return replace(state, tier_models=tuple(models.items()), prices=prices)
+
+
+def _forked(state: State, point: ForkPoint) -> State:
     """What came before was paid by the other task, whose branch it also is."""
     return replace(
         state,
-        forked_from=f"{event.task}, step {event.step}",
+        forked_from=f"{point.task}, step {point.step}",
         spent=Amount(),
         unaccounted=Amount(),
         unpriced=0,

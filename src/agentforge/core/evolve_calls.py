@@ -26,8 +26,9 @@ CallEvent: TypeAlias = AskSent | AskTicketed | AskPromoted | AskLost | AskFailed
 def evolve_call(state: State, event: CallEvent) -> State:
     """The next state, after an event of a call."""
     match event:
-        case AskSent(run, key, _, model, reserved, delivery=delivery):
-            return replace(state, flights=(*state.flights, Flight(key, reserved, run, model, delivery)))
+        case AskSent(run, key, sent):
+            flight = Flight(key, sent.reserved, run, sent.model, sent.delivery)
+            return replace(state, flights=(*state.flights, flight))
         case AskTicketed(_, key, ticket):
             flights = (replace(item, ticket=ticket) if item.key == key else item for item in state.flights)
             return replace(state, flights=tuple(flights))

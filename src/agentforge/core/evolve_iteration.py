@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from agentforge.core.digests import Extension, Handover
 from agentforge.core.events import (
     ArtifactEdited,
     IterationEvent,
@@ -11,11 +12,9 @@ from agentforge.core.events import (
     PipelineExit,
     Resolved,
     StageReopened,
-    TaskDelivered,
     UserDecision,
 )
 from agentforge.core.machine import point_after
-from agentforge.core.pipeline import Pipeline
 from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
 from agentforge.core.state import State
@@ -32,8 +31,8 @@ def evolve_iteration(state: State, event: IterationEvent) -> State:
             return _decided(state, event)
         case IterationStarted() | PipelineExit():
             return state
-        case LineExtended(pipeline, catalogue):
-            return _extended(state, pipeline, catalogue)
+        case LineExtended(extension):
+            return _extended(state, extension)
         case _:
             assert_never(event)
 
@@ -67,11 +66,11 @@ def by_hand(state: State, event: ArtifactEdited | StageReopened) -> State:
     return replace(state, runs=runs, versions=tuple(sorted(versions.items())))
 
 
-def handed_over(state: State, event: TaskDelivered) -> State:
+def handed_over(state: State, handover: Handover) -> State:
     """The next state, after a delivery: nobody is at work, and what was made never changes any more."""
     newest = {(ref.contract, ref.phase): ref for item in state.accepted for ref in item.finals}
     finals = tuple(dict.fromkeys((*state.finals, *newest.values())))
-    return replace(state, delivered=event, runs=(), finals=finals)
+    return replace(state, delivered=handover, runs=(), finals=finals)
 
 
 def _decided(state: State, event: UserDecision) -> State:
@@ -98,9 +97,9 @@ def _decided(state: State, event: UserDecision) -> State:
     return replace(state, iterations=iterations, pipeline=pipeline)
 
 
-def _extended(state: State, pipeline: Pipeline, catalogue: str) -> State:
+def _extended(state: State, line: Extension) -> State:
     """The longer line. What was handed over keeps its branch, where there is one: the rest gets its own."""
-    after = replace(state, pipeline=pipeline, catalogue=catalogue, higher=())
+    after = replace(state, pipeline=line.pipeline, catalogue=line.catalogue, higher=())
     if not state.delivered:
         return after
     sealed = (*state.sealed_branches, *([state.branch] if state.branch else []))

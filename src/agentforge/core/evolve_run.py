@@ -52,16 +52,17 @@ def evolve_run(state: State, event: RunEvent) -> State:  # noqa: C901, PLR0912  
             return _entered(state, event)
         case StepOpened():
             return _opened(state, event)
-        case ContextAssembled(run, ref, tokens, flagged=flagged):
-            own = replace(state.run_of(run), point=point_after(event), context=ref, context_tokens=tokens)
-            return state.with_run(own, flagged=(*state.flagged, *flagged))
+        case ContextAssembled(run, made):
+            own = state.run_of(run)
+            own = replace(own, point=point_after(event), context=made.ref, context_tokens=made.tokens)
+            return state.with_run(own, flagged=(*state.flagged, *made.flagged))
         case (
             AskSent() | AskTicketed() | AskPromoted() | AskLost() | AskFailed() | AskAnswered() | WaitEnded()
         ):
             return evolve_call(state, event)
-        case ActionLeft(run, number=number):
+        case ActionLeft(run, _, action):
             own = state.run_of(run)
-            return state.with_run(replace(own, left=(*own.left, number)))
+            return state.with_run(replace(own, left=(*own.left, action.number)))
         case ActionsPerformed():
             return _performed(state, event)
         case Checked(run, check):
@@ -160,29 +161,29 @@ def _opened(state: State, event: StepOpened) -> State:
 
 
 def _performed(state: State, event: ActionsPerformed) -> State:
-    own = state.run_of(event.run)
-    drafts = {draft.contract: draft for draft in (*own.drafts, *event.artifacts)}
-    fresh, paths = {_place(item) for item in event.opened}, {item.path for item in event.opened}
+    own, done = state.run_of(event.run), event.done
+    drafts = {draft.contract: draft for draft in (*own.drafts, *done.artifacts)}
+    fresh, paths = {_place(item) for item in done.opened}, {item.path for item in done.opened}
     kept = [item for item in own.working if item.path not in paths or _place(item) not in fresh]
-    came = tuple(f"{state.tree}:{own.reply.ref}:{mark}" for mark in event.came)
+    came = tuple(f"{state.tree}:{own.reply.ref}:{mark}" for mark in done.came)
     own = replace(
         own,
         point=point_after(event),
         said=(*own.said, *came)[-MAX_SAID:],
         again=own.again and all(mark in own.said for mark in came),
-        results=event.results,
+        results=done.results,
         left=(),
-        submitted=bool(event.artifacts),
+        submitted=bool(done.artifacts),
         drafts=tuple(drafts.values()),
-        working=(*kept, *event.opened)[-MAX_WORKING:],
-        created=_with_more(own.created, event.created),
-        seen=(*own.seen, *event.seen)[-MAX_SEEN:],
-        notes=own.notes if event.notes is None else event.notes,
-        check=own.check if event.tree == state.tree else None,
-        acts=(*own.acts, event.ref)[-MAX_RECENT:],
+        working=(*kept, *done.opened)[-MAX_WORKING:],
+        created=_with_more(own.created, done.created),
+        seen=(*own.seen, *done.seen)[-MAX_SEEN:],
+        notes=own.notes if done.notes is None else done.notes,
+        check=own.check if done.tree == state.tree else None,
+        acts=(*own.acts, done.ref)[-MAX_RECENT:],
     )
-    versions = {**dict(state.versions), **{item.contract: item.version for item in event.artifacts}}
-    return state.with_run(own, tree=event.tree, versions=tuple(sorted(versions.items())))
+    versions = {**dict(state.versions), **{item.contract: item.version for item in done.artifacts}}
+    return state.with_run(own, tree=done.tree, versions=tuple(sorted(versions.items())))
 
 
 def _with_more(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
@@ -219,24 +220,24 @@ def _digest(item: ActionDigest) -> str:
 
 
 def _judged(state: State, event: GateJudged) -> State:
-    own = state.run_of(event.run)
-    if event.status in ("split", "unread"):
+    own, verdict = state.run_of(event.run), event.verdict
+    if verdict.status in ("split", "unread"):
         return state.with_run(replace(own, rounds=own.rounds + 1))
-    if event.status != "passed":
+    if verdict.status != "passed":
         again = replace(own, rounds=own.rounds + 1, gate=0, judged=())
         after = replace(state, runs=_alone(state, again))
-        if event.status == "blocked":
+        if verdict.status == "blocked":
             after = replace(
                 after,
                 blocks=state.blocks + 1,
-                findings=event.reasons,
-                blocked_for=event.reasons,
+                findings=verdict.reasons,
+                blocked_for=verdict.reasons,
                 reviewed_tree=state.tree,
                 may_stay=False,
                 reviewed_drafts=own.drafts,
             )
         return after
-    if event.gate == "review":
+    if verdict.gate == "review":
         settled = tuple(dict.fromkeys((*state.settled, *state.blocked_for)))
         state = replace(state, settled=settled, blocked_for=(), reviewed_tree="")
     last = own.gate + 1 >= len(state.stage_of(own).gates)
@@ -244,17 +245,17 @@ def _judged(state: State, event: GateJudged) -> State:
         own,
         point=point_after(event, second=last),
         gate=own.gate + 1,
-        judged=(*own.judged, (event.gate, event.ref)),
-        finals=event.finals or own.finals,
+        judged=(*own.judged, (verdict.gate, verdict.ref)),
+        finals=verdict.finals or own.finals,
     )
     return state.with_run(passed)
 
 
 def _accepted(state: State, event: StageAccepted) -> State:
-    own = state.run_of(event.run)
-    state = state.with_branch(event)
+    own, result = state.run_of(event.run), event.result
+    state = state.with_branch(result)
     about = (own.judged, own.skipped, event.approved_by, own.drafts)
-    done = Accepted(event.stage, event.tree, event.commit, event.finals, *about)
+    done = Accepted(event.stage, result.tree, result.commit, event.finals, *about)
     stage = state.pipeline.stage(event.stage)
     # Tests alone settle nothing that was said of the code.
     tests_only = stage.proves_red and not stage.makes("change") and not stage.reviewers
@@ -262,9 +263,9 @@ def _accepted(state: State, event: StageAccepted) -> State:
         state,
         runs=_alone(state, replace(own, point=point_after(event)), heard=False),
         accepted=(*state.accepted, done),
-        tree=event.tree,
-        commit=event.commit,
-        facts=event.facts,
+        tree=result.tree,
+        commit=result.commit,
+        facts=result.facts,
         findings=state.findings if tests_only else (),
         reopening=None if stage.makes("change") else state.reopening,
     )

@@ -4,20 +4,25 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from agentforge.core.dependencies import Dependencies, FoundArtifact
+from agentforge.core.digests import (
+    ActionResults,
+    ContextDigest,
+    Extension,
+    ForkPoint,
+    Handover,
+    LeavingAction,
+    ModelChoice,
+    RequestDigest,
+    StageResult,
+    VerdictDigest,
+)
 from agentforge.core.events import ExternalArtifactImported
-from agentforge.core.pipeline import GateName, Pipeline
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
-    ActionDigest,
-    Amount,
     ArtifactRef,
     Baseline,
     CheckDigest,
-    Delivery,
     Feedback,
-    GateStatus,
-    Opened,
-    Price,
     Question,
     Reopening,
     ReplyDigest,
@@ -80,24 +85,15 @@ class BaselineFailed:
 class Assembled:
     """Outcome of `Assemble`: the context of the step is in the pack."""
 
-    ref: str
-    tokens: int
-    dropped: tuple[str, ...] = ()
-    flagged: tuple[str, ...] = ()
-    """What in text from outside reads like an instruction, with its place; new or not."""
+    context: ContextDigest
+    """What reads like an instruction is all named here, new or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskStarted:
     """The intent line of `Ask`, before the bytes leave."""
 
-    request_hash: str
-    model: str
-    reserved: Amount
-    tier: str = ""
-    why: str = ""
-    """Why this model and no other, where that needs saying."""
-    delivery: Delivery = "live"
+    request: RequestDigest
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,29 +150,17 @@ class Elapsed:
 class ActionLeaving:
     """The intent line of an action that leaves the sandbox, before it is done."""
 
-    number: int
-    """The action's place in the reply, from 1."""
-    name: str
-    target: str
+    action: LeavingAction
 
 
 @dataclass(frozen=True, slots=True)
 class Acted:
     """Outcome of `Act`: what each action of the reply came to, and the tree after them."""
 
-    ref: str
-    tree: str
-    results: tuple[ActionDigest, ...]
-    artifacts: tuple[ArtifactRef, ...] = ()
-    opened: tuple[Opened, ...] = ()
-    created: tuple[str, ...] = ()
-    seen: tuple[str, ...] = ()
-    notes: str | None = None
+    done: ActionResults
     question: Question | None = None
     reopens: Reopening | None = None
     """The role says that locked tests are wrong."""
-    came: tuple[str, ...] = ()
-    """Marks of what each action came to, those refused as repeated aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +175,7 @@ class CheckRan:
 class Judged:
     """Outcome of `Judge`: the verdict of one gate, with its reasons and its record."""
 
-    gate: GateName
-    status: GateStatus
-    reasons: tuple[str, ...]
-    ref: str
-    finals: tuple[ArtifactRef, ...] = ()
+    verdict: VerdictDigest
     tests_wrong: bool = False
     """A reviewer blocks because of a test, not of the code."""
     question: Question | None = None
@@ -204,28 +184,16 @@ class Judged:
     """Of a review: how many parts the change has to be read in."""
     ask_after: int = 0
     """So many rounds of feedback come before the question: the role may mend it by itself."""
-    tests_passing: int | None = None
-    """Of the tests that it ran; None where it ran none."""
-    tests_total: int | None = None
-    tests_not_passing_before: int = 0
-    """Of those that do not pass: how many did not on the base either. They are no failure of the task."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitMade:
     """Outcome of `Commit`: the stage's result is on the task's branch."""
 
-    tree: str
-    commit: str
-    facts: tuple[str, ...] = ()
-    """What conditions may ask about (`core.conditions`), as it stands now."""
+    result: StageResult
     files: int = 0
     lines: int = 0
     """How far the change reaches, tests aside."""
-    branch: str = ""
-    """Where the commit is; empty if there is nothing to hold."""
-    kept: tuple[str, ...] = ()
-    """Branches that are not where this task left them, with their commits: left alone."""
     dependencies: Dependencies = Dependencies()
     """What the specification says that the task waits for."""
 
@@ -234,13 +202,7 @@ class CommitMade:
 class DeliveryMade:
     """Outcome of `Deliver`: branch and evidence are in place."""
 
-    branch: str
-    commit: str
-    evidence: str
-    kept: tuple[str, ...] = ()
-    """Branches that are not where this task left them, with their commits: left alone."""
-    seal: str = ""
-    """The commit that carries the statement; empty if there is no branch."""
+    handover: Handover
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,10 +259,7 @@ class Extend:
     repository: a line decides which gates there are.
     """
 
-    pipeline: Pipeline
-    """The stages that it has, and more behind them."""
-    catalogue: str
-    by: str
+    extension: Extension
     dependencies: Dependencies = Dependencies()
     """What its accepted specification waits for, before anything is built on it."""
 
@@ -333,12 +292,7 @@ class ChangeModel:
     repository: only they can name one.
     """
 
-    model: str
-    by: str
-    price: Price | None = None
-    """What a call may cost; None: nobody knows."""
-    tier: str = ""
-    """The kind of work that it is for; empty: for everything."""
+    choice: ModelChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,11 +344,7 @@ class NoteDefect:
 class Fork:
     """The record so far is another task's: this one goes on from there by itself."""
 
-    task: str
-    step: int
-    head: str
-    """The hash of the last line that both share."""
-    by: str
+    point: ForkPoint
 
 
 Message: TypeAlias = (

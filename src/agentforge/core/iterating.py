@@ -347,7 +347,7 @@ def leave(own: RunDecisions) -> PipelineExit:
 
 def check_extends(state: State, given: Extend) -> None:
     """Raises `state_invalid` where the longer line does not begin with the one that the task has."""
-    have, wanted = state.pipeline.stages, given.pipeline.stages
+    have, wanted = state.pipeline.stages, given.extension.pipeline.stages
     if not state.task_id or wanted[: len(have)] != have or len(wanted) <= len(have):
         raise StateInvalid(
             f"state_invalid: a task can only go further than {state.pipeline.exit_stage or 'it is'}."

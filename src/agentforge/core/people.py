@@ -161,23 +161,24 @@ def _change_model(decisions: Decisions, given: ChangeModel) -> str:
     state = decisions.state
     if not state.task_id or state.status == "completed":
         raise StateInvalid("state_invalid: there is no work left that another model could do.")
-    work = f" for {given.tier}" if given.tier else ""
-    if given.model == (dict(state.tier_models).get(given.tier) if given.tier else state.model):
-        return f"the model{work} is {given.model} already"
-    decisions.tell(ModelChanged(given.model, given.by, given.price, given.tier))
-    return f"the model{work} is {given.model} from here on"
+    tier, model = given.choice.tier, given.choice.model
+    work = f" for {tier}" if tier else ""
+    if model == (dict(state.tier_models).get(tier) if tier else state.model):
+        return f"the model{work} is {model} already"
+    decisions.tell(ModelChanged(given.choice))
+    return f"the model{work} is {model} from here on"
 
 
 def _extend(decisions: Decisions, given: Extend) -> str:
     """The line gets longer; a task that was done goes on with the first stage that is new."""
     check_extends(decisions.state, given)
     done = decisions.state.status == "completed"
-    decisions.tell(LineExtended(given.pipeline, given.catalogue, given.by))
+    decisions.tell(LineExtended(given.extension))
     if given.dependencies and given.dependencies != decisions.state.dependencies:
         decisions.tell(DependenciesDeclared(given.dependencies))
     if done:
-        restart(decisions, given.by)
-    return f"the task goes on to {given.pipeline.exit_stage}"
+        restart(decisions, given.extension.by)
+    return f"the task goes on to {given.extension.pipeline.exit_stage}"
 
 
 def _note_defect(decisions: Decisions, given: NoteDefect) -> str:
@@ -193,8 +194,8 @@ def _note_defect(decisions: Decisions, given: NoteDefect) -> str:
 
 def _fork(decisions: Decisions, given: Fork) -> str:
     """A task that begins in the middle of another one; its worktree and its bill are its own."""
-    decisions.tell(TaskForked(given.task, given.step, given.head, given.by))
-    return f"it begins with the first {given.step} steps of {given.task}"
+    decisions.tell(TaskForked(given.point))
+    return f"it begins with the first {given.point.step} steps of {given.point.task}"
 
 
 def _go_on(decisions: Decisions, by: str, escalation: Escalation | None = None, answer: str = "") -> str:

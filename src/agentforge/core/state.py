@@ -5,7 +5,8 @@ from functools import reduce
 
 from agentforge.core.conditions import PROVIDED, Fact, holds
 from agentforge.core.dependencies import Dependencies, FoundArtifact
-from agentforge.core.events import ExternalArtifactImported, StageAccepted, TaskDelivered
+from agentforge.core.digests import Handover, StageResult
+from agentforge.core.events import ExternalArtifactImported
 from agentforge.core.pipeline import TIERS, Part, Reviewer, Stage, Tier
 from agentforge.core.replacing import replace
 from agentforge.core.runs import WORKER, Run
@@ -153,7 +154,7 @@ class State(TaskSpec):
     """How often the task was taken up, its start included."""
     failure: str = ""
     """Why the task failed."""
-    delivered: TaskDelivered | None = None
+    delivered: Handover | None = None
     """What was handed over; None again once the task goes on from there."""
     finals: tuple[ArtifactRef, ...] = ()
     """What was handed over in any segment: it never changes any more."""
@@ -217,13 +218,13 @@ class State(TaskSpec):
         runs = tuple(run if item.id == run.id else item for item in self.runs)
         return replace(self, runs=runs, **more)  # type: ignore[arg-type]  # fields of the state, by name
 
-    def with_branch(self, event: StageAccepted | TaskDelivered) -> "State":
-        """The state with the branch where the event left it; a commit that is the base's has none."""
-        if event.commit == self.base_commit:
+    def with_branch(self, left: StageResult | Handover) -> "State":
+        """The state with the branch as it was left; a commit that is the base's has none."""
+        if left.commit == self.base_commit:
             return self
-        name = event.branch or f"agentforge/{self.task_id}"  # the one name there was in earlier releases
-        kept = tuple(dict.fromkeys((*self.branches_kept, *event.kept)))
-        at = event.seal or event.commit if isinstance(event, TaskDelivered) else event.commit
+        name = left.branch or f"agentforge/{self.task_id}"  # the one name there was in earlier releases
+        kept = tuple(dict.fromkeys((*self.branches_kept, *left.kept)))
+        at = (left.seal if isinstance(left, Handover) else "") or left.commit
         return replace(self, branch=name, branch_at=at, branches_kept=kept)
 
     def beside(self, parent: str, *, heard: bool | None = None) -> tuple[Run, ...]:

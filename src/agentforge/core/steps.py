@@ -28,6 +28,7 @@ from agentforge.core.iterating import NOT_REVISED, is_unrevised
 from agentforge.core.machine import ASKS
 from agentforge.core.pending import pending
 from agentforge.core.pipeline import Stage
+from agentforge.core.replacing import replace
 from agentforge.core.reply import Signal
 from agentforge.core.returns import NOTHING_CHANGED, asked_by_role, unchanged
 from agentforge.core.runs import Run
@@ -45,51 +46,38 @@ MAX_FLAGGED = 200
 def assembled(own: RunDecisions, given: Assembled) -> str:
     """The context is there; what it holds that reads like an instruction is named once."""
     known = own.state.flagged
-    new = tuple(flag for flag in dict.fromkeys(given.flagged) if flag not in known)
-    flagged = new[: MAX_FLAGGED - len(known)]
-    own.tell(ContextAssembled(own.id, given.ref, given.tokens, given.dropped, flagged))
-    return f"context of {given.tokens} tokens"
+    new = tuple(flag for flag in dict.fromkeys(given.context.flagged) if flag not in known)
+    context = replace(given.context, flagged=new[: MAX_FLAGGED - len(known)])
+    own.tell(ContextAssembled(own.id, context))
+    return f"context of {context.tokens} tokens"
 
 
 def leaving(decisions: Decisions, given: ActionLeaving, key: str) -> str:
     """The last look before an action leaves the sandbox: is it still owed?"""
     acts = (effect for effect in pending(decisions.state) if isinstance(effect, Act))
-    owed = next((effect for effect in acts if key == f"{effect.key}/left/{given.number}"), None)
+    owed = next((effect for effect in acts if key == f"{effect.key}/left/{given.action.number}"), None)
     if owed is None:
         decisions.tell(Discarded(key, Amount()))
         return "this action is no longer owed"
-    decisions.tell(ActionLeft(owed.run, owed.key, given.number, given.name, given.target))
+    decisions.tell(ActionLeft(owed.run, owed.key, given.action))
     return "an action is about to leave the sandbox"
 
 
 def acted(own: RunDecisions, given: Acted) -> str:
     """The actions are done: the edit is checked, or the step ends."""
-    before, run = own.state.tree, own.run
-    if given.tree != before and not (run.rules.writes and own.state.pipeline.writes):
+    before, run, done = own.state.tree, own.run, given.done
+    if done.tree != before and not (run.rules.writes and own.state.pipeline.writes):
         return confuse(
             own.all,
-            f"{run.label} may only read, and the tree changed from {before[:12]} to {given.tree[:12]}",
+            f"{run.label} may only read, and the tree changed from {before[:12]} to {done.tree[:12]}",
             own.id,
         )
-    own.tell(
-        ActionsPerformed(
-            own.id,
-            given.ref,
-            given.tree,
-            given.results,
-            given.artifacts,
-            given.opened,
-            given.created,
-            given.seen,
-            given.notes,
-            given.came,
-        )
-    )
+    own.tell(ActionsPerformed(own.id, done))
     if given.question is not None:
         return _close(own, given.question)
     if given.reopens is not None:
         return asked_by_role(own, given.reopens)
-    unchecked = given.tree != before or (_wants_gates(own) and own.run.check is None)
+    unchecked = done.tree != before or (_wants_gates(own) and own.run.check is None)
     if own.stage.checks and unchecked:
         return "the edit is checked"
     return _close(own, None)

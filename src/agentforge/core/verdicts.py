@@ -21,11 +21,13 @@ from agentforge.core.decisions import (
     send_back,
     unread_parts,
 )
+from agentforge.core.digests import VerdictDigest
 from agentforge.core.events import DependenciesDeclared, GateJudged, LaneRaised, Reverted, StageAccepted
 from agentforge.core.examining import KNOWN, known_checks
 from agentforge.core.inputs import CommitMade, Judged
 from agentforge.core.iterating import approver, present
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
+from agentforge.core.replacing import replace
 from agentforge.core.returns import REASON_CHARS, after_reopening, note_reopening
 from agentforge.core.state import State
 from agentforge.core.values import GateStatus, Question, Reopening
@@ -33,43 +35,43 @@ from agentforge.core.values import GateStatus, Question, Reopening
 
 def judged(own: RunDecisions, given: Judged) -> str:
     """Records a gate's verdict, and goes on, back to work, or to an arbiter."""
-    status = _status(own, given)
-    counts = (given.tests_passing, given.tests_total, given.tests_not_passing_before)
-    own.tell(GateJudged(own.id, given.gate, status, given.reasons, given.ref, given.finals, *counts))
+    verdict = given.verdict
+    status = _status(own, verdict.status, given.parts)
+    own.tell(GateJudged(own.id, replace(verdict, status=status)))
     if given.question is not None and status != "passed" and own.run.rounds > given.ask_after:
         return escalate(own.all, "question", given.question, run=own.id)
     if status == "passed":
         convene(own)
-        return present(own) or f"gate {given.gate} passed"
+        return present(own) or f"gate {verdict.gate} passed"
     if status == "split":
-        begin_beside(own, ARBITER, "reviewer", ("The reviewers disagree:", *given.reasons))
+        begin_beside(own, ARBITER, "reviewer", ("The reviewers disagree:", *verdict.reasons))
         return "the reviewers disagree: one at a higher tier decides"
     if status == "unread":
         for name in unread_parts(own, given.parts):
             begin_beside(own, name, "reviewer", ())
         return f"the change is read in {given.parts} parts"
     if status == "blocked":
-        return _revise(own, given.reasons, tests_wrong=given.tests_wrong)
-    return _refused(own, given)
+        return _revise(own, verdict.reasons, tests_wrong=given.tests_wrong)
+    return _refused(own, verdict)
 
 
-def _status(own: RunDecisions, given: Judged) -> GateStatus:
+def _status(own: RunDecisions, status: GateStatus, parts: int) -> GateStatus:
     """A panel that is split calls the arbiter once, if there is one. Without, it is a block. What nobody has
     read, although every part had its reader, is not reviewed.
     """
-    if given.status == "unread" and not unread_parts(own, given.parts):
+    if status == "unread" and not unread_parts(own, parts):
         return "not_run"
-    if given.status != "split":
-        return given.status
+    if status != "split":
+        return status
     decided = any(run.name == ARBITER for run in own.state.beside(own.id))
     return "blocked" if decided or own.stage.arbiter is None else "split"
 
 
-def _refused(own: RunDecisions, given: Judged) -> str:
+def _refused(own: RunDecisions, verdict: VerdictDigest) -> str:
     """The gate did not let the result pass: it is fed back, as often as the stage allows."""
     run, stage = own.run, own.stage
-    words = "could not run, so it has not passed" if given.status == "not_run" else "failed"
-    feedback = (f"Gate {given.gate} {words}:", *given.reasons)[:FEEDBACK_LINES]
+    words = "could not run, so it has not passed" if verdict.status == "not_run" else "failed"
+    feedback = (f"Gate {verdict.gate} {words}:", *verdict.reasons)[:FEEDBACK_LINES]
     if run.skipped:
         if attempts_left(own.state, run, stage):
             return enter(own, stage, run.entry_tree, feedback, drafts=run.drafts)
@@ -77,10 +79,10 @@ def _refused(own: RunDecisions, given: Judged) -> str:
     if stage.role is None:
         return fail_attempt(own, "; ".join(feedback))
     if stage.reverts and run.entry_tree != own.state.tree:
-        own.tell(Reverted(own.id, run.entry_tree, given.reasons))
+        own.tell(Reverted(own.id, run.entry_tree, verdict.reasons))
         feedback = (*feedback[: FEEDBACK_LINES - 1], "All edits of this stage were undone.")
-    tried = (f"gate {given.gate}: {given.reasons[0] if given.reasons else words}",)
-    own.close(f"gate_{given.gate}_{given.status}", feedback, tried)
+    tried = (f"gate {verdict.gate}: {verdict.reasons[0] if verdict.reasons else words}",)
+    own.close(f"gate_{verdict.gate}_{verdict.status}", feedback, tried)
     if run.rounds > stage.feedback_rounds:
         return fail_attempt(own, " ".join(feedback))
     return next_step(own, feedback[0])
@@ -148,12 +150,8 @@ def accepted(own: RunDecisions, given: CommitMade) -> str:
         StageAccepted(
             own.id,
             run.stage,
-            given.tree,
-            given.commit,
+            given.result,
             run.finals,
-            given.facts,
-            given.branch,
-            given.kept,
             approver(own.state, run),
         )
     )
@@ -164,10 +162,10 @@ def accepted(own: RunDecisions, given: CommitMade) -> str:
         own.tell(DependenciesDeclared(given.dependencies))
     if pipeline.rises is not None and (why := _spreads(own.state, given)):
         own.tell(LaneRaised(pipeline.rises.to, why))
-        return f"the lane rises: {why}; " + go_to(own, remaining(own.state), given.tree)
+        return f"the lane rises: {why}; " + go_to(own, remaining(own.state), given.result.tree)
     if position == len(pipeline.stages):
         return "the last stage is accepted"
-    return go_to(own, pipeline.stages[position], given.tree)
+    return go_to(own, pipeline.stages[position], given.result.tree)
 
 
 def begin(own: RunDecisions) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.activities.findings import Finding
+from agentforge.core.digests import VerdictDigest
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.events import (
     ActionsPerformed,
@@ -106,11 +107,13 @@ def named_by(files: TaskFiles, moments: list[Moment]) -> Named:
             match event:
                 case StepOpened(run, step):
                     steps[run] = step
-                case ActionsPerformed(run=run, tree=tree, artifacts=refs):
-                    drafts |= {files.version(ref.phase, ref.contract, ref.version): ref for ref in refs}
-                    if tree != before.tree:
-                        patches[steps[run]] = (before.tree, tree)
-                case GateJudged(gate="delivery", status="passed", finals=refs):  # it writes what it hands in
+                case ActionsPerformed(run, done):
+                    made = done.artifacts
+                    drafts |= {files.version(ref.phase, ref.contract, ref.version): ref for ref in made}
+                    if done.tree != before.tree:
+                        patches[steps[run]] = (before.tree, done.tree)
+                case GateJudged(_, VerdictDigest("delivery", "passed", finals=refs)):
+                    # This gate writes what it hands in.
                     drafts |= {files.version(ref.phase, ref.contract, ref.version): ref for ref in refs}
                 case ArtifactEdited(artifacts=refs):
                     drafts |= {files.version(ref.phase, ref.contract, ref.version): ref for ref in refs}
@@ -129,24 +132,26 @@ def _blocks(event: Event) -> dict[str, str]:  # noqa: C901  # one arm per event 
     match event:
         case TaskCreated(spec):
             return {spec.catalogue: "the catalogue"}
-        case LineExtended(catalogue=catalogue):
-            return {catalogue: "the catalogue of a longer line"}
+        case LineExtended(extension):
+            return {extension.catalogue: "the catalogue of a longer line"}
         case ArtifactEdited(artifacts=refs):
             return {each.hash: f"{each.contract} by hand" for each in refs}
         case ExternalArtifactImported(ref=given):
             return {given.hash: f"{given.contract} from outside"}
         case BaselineTaken(baseline):
             return {baseline.ref: "the baseline"}
-        case ContextAssembled(ref=ref):
-            return {ref: "a context"}
+        case ContextAssembled(_, context):
+            return {context.ref: "a context"}
         case AskAnswered(reply=reply):
             return {reply.ref: "a reply"}
-        case ActionsPerformed(ref=ref, artifacts=refs):
-            return {ref: "results of a step", **{each.hash: f"draft {each.contract}" for each in refs}}
+        case ActionsPerformed(_, done):
+            drafts = {each.hash: f"draft {each.contract}" for each in done.artifacts}
+            return {done.ref: "results of a step", **drafts}
         case Checked(ref=ref):
             return {ref: "a check"}
-        case GateJudged(gate=gate, ref=ref, finals=refs):
-            return {ref: f"the record of {gate}", **{each.hash: f"final {each.contract}" for each in refs}}
+        case GateJudged(_, verdict):
+            finals = {each.hash: f"final {each.contract}" for each in verdict.finals}
+            return {verdict.ref: f"the record of {verdict.gate}", **finals}
         case StageAccepted(finals=refs):
             return {each.hash: f"final {each.contract}" for each in refs}
         case _:
@@ -159,12 +164,12 @@ def _objects(event: Event) -> tuple[list[str], list[str]]:
             return [spec.base_tree, *([spec.given_tree] if spec.given_tree else [])], [spec.base_commit]
         case WorkspacePrepared(tree=tree, human_commit=commit):
             return [tree], [commit]
-        case StageAccepted(tree=tree, commit=commit):
-            return [tree], [commit]
-        case TaskDelivered(commit=commit, seal=seal):
-            return [], [commit, seal]
-        case ActionsPerformed(tree=tree):
-            return [tree], []
+        case StageAccepted(_, _, result):
+            return [result.tree], [result.commit]
+        case TaskDelivered(handover):
+            return [], [handover.commit, handover.seal]
+        case ActionsPerformed(_, done):
+            return [done.tree], []
         case _:
             return [], []
 

@@ -80,9 +80,10 @@ def _as_judged(moments: list[Moment], gate: str, record: Mapping[str, Any], worl
     """
     for before, moment in pairwise(moments):
         for event in moment.line.events:
-            if not isinstance(event, GateJudged) or event.status != "passed":
+            if not isinstance(event, GateJudged) or event.verdict.status != "passed":
                 continue
-            judged: Any = world.pack.get_json(event.ref) if event.gate in (gate, "green") else {}
+            wanted = event.verdict.gate in (gate, "green")
+            judged: Any = world.pack.get_json(event.verdict.ref) if wanted else {}
             same = judged.get("tree", judged.get("red_tree")) == record.get("tree", record.get("red_tree"))
             if judged and same and judged.get("runs") == record.get("runs"):
                 return before.state.seen_by(event.run)

@@ -12,6 +12,7 @@ from typing import Any
 
 from agentforge.app.record.open_tasks import OpenTask
 from agentforge.app.record.steps import Step, collect
+from agentforge.core.digests import VerdictDigest
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.events import (
     ActionLeft,
@@ -220,10 +221,10 @@ def _stages(happened: _Happened) -> Iterator[StageRow]:
                 rows.append(now[run])
             case StepOpened(run) if run in now:
                 now[run].steps += 1
-            case GateJudged(run, gate, status) if run in now:
-                now[run].verdicts.append((gate, status))
-            case StageAccepted(run, _, _, commit, finals) if run in now:
-                now[run].ended, now[run].commit, now[run].finals = when, commit, finals
+            case GateJudged(run, verdict) if run in now:
+                now[run].verdicts.append((verdict.gate, verdict.status))
+            case StageAccepted(run, _, result, finals) if run in now:
+                now[run].ended, now[run].commit, now[run].finals = when, result.commit, finals
             case _:
                 pass
     yield from rows
@@ -255,7 +256,7 @@ def _refusals(happened: _Happened, steps: Sequence[Step]) -> Iterator[RefusedWor
     for when, event, state in happened:
         stage = state.worker.stage if state.worker else ""
         match event:
-            case GateJudged(_, gate, status, reasons) if status != "passed":
+            case GateJudged(_, VerdictDigest(gate, status, reasons)) if status != "passed":
                 found.append(RefusedWork(when, stage, f"gate {gate}: {status.replace('_', ' ')}", reasons))
             case Reverted(_, _, reasons):
                 found.append(RefusedWork(when, stage, "an edit was undone", reasons))

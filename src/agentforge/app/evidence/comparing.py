@@ -86,7 +86,7 @@ def _side(task: OpenTask, audit: Audit) -> Side:
     for row in audit.stages:
         stages[row.stage] += row.steps
     verdicts = Counter(
-        (event.gate, event.status)
+        (event.verdict.gate, event.verdict.status)
         for decision in audit.decisions
         for event, _ in decision.happened
         if isinstance(event, GateJudged)

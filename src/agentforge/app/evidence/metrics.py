@@ -292,12 +292,12 @@ def _fold(found: TaskMeasure, files: TaskFiles, lines: Sequence[JournalLine]) ->
                     found.model, found.reworks = spec.model, spec.reworks
                 case StageEntered(run, name) if run == WORKER:
                     stage = name
-                case GateJudged(run, gate, status) if run == WORKER and (stage, gate) not in judged:
-                    judged.add((stage, gate))
+                case GateJudged(run, made) if run == WORKER and (stage, made.gate) not in judged:
+                    judged.add((stage, made.gate))
                     found.first_verdicts += 1
-                    found.first_passed += status == "passed"
-                case TaskDelivered():
-                    evidence = event.evidence
+                    found.first_passed += made.status == "passed"
+                case TaskDelivered(handover):
+                    evidence = handover.evidence
                 case DefectNoted():
                     found.defects += 1
                 case _:

@@ -11,6 +11,7 @@ from agentforge.activities.merged import judge_merged_tree
 from agentforge.app.evidence import proof
 from agentforge.app.evidence.audits import audit_task
 from agentforge.app.record.open_tasks import OpenTask
+from agentforge.core.digests import ActionResults
 from agentforge.core.errors import UsageError
 from agentforge.core.events import ActionsPerformed, Reverted, WorkspacePrepared
 from agentforge.sandbox.worktree import AUTHOR, TRAILER
@@ -88,9 +89,16 @@ def _changes(task: OpenTask) -> Iterator[tuple[int, str, str]]:
         for event, state in decision.happened:
             if not tree:
                 tree = state.tree
-            if isinstance(event, ActionsPerformed | Reverted | WorkspacePrepared) and event.tree != tree:
-                yield state.step, tree, event.tree
-                tree = event.tree
+            match event:
+                case ActionsPerformed(_, ActionResults(tree=after)):
+                    pass
+                case Reverted(tree=after) | WorkspacePrepared(tree=after):
+                    pass
+                case _:
+                    continue
+            if after != tree:
+                yield state.step, tree, after
+                tree = after
 
 
 def _three_way(git: Git, before: str, after: str, onto: str) -> str | tuple[str, ...]:

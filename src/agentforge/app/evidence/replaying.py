@@ -20,6 +20,7 @@ from agentforge.app.evidence.audits import Audit, audit_task
 from agentforge.app.people.answers import answer
 from agentforge.app.ports import UNWATCHED, Watcher
 from agentforge.app.record.open_tasks import OpenTask
+from agentforge.core.digests import VerdictDigest
 from agentforge.core.errors import PolicyError, UserError
 from agentforge.core.events import (
     ActionsPerformed,
@@ -292,7 +293,7 @@ def _facts(audit: Audit, pack: Pack) -> Iterator[_Fact]:
     # A fork's shared part has the name of the task that it was made for. A branch may have a number behind
     # its name, where somebody had that name already.
     happened = [event for decision in audit.decisions for event, _ in decision.happened]
-    shared = {event.task for event in happened if isinstance(event, TaskForked)}
+    shared = {event.point.task for event in happened if isinstance(event, TaskForked)}
     names = sorted({audit.task_id, *shared, audit.state.branch} - {""}, key=len, reverse=True)
 
     def same(text: str) -> str:
@@ -312,25 +313,25 @@ def _facts(audit: Audit, pack: Pack) -> Iterator[_Fact]:
 
 def _said(event: Event, pack: Pack, same: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     match event:
-        case ContextAssembled(_, ref):
-            yield "context", _context(ref, pack, same)
-        case ActionsPerformed(_, _, tree, results):
-            done = ", ".join(f"{item.label}{'' if item.ok else ' failed'}" for item in results)
-            yield "actions", f"{done or 'none'}, tree {tree}"
+        case ContextAssembled(_, context):
+            yield "context", _context(context.ref, pack, same)
+        case ActionsPerformed(_, done):
+            names = ", ".join(f"{item.label}{'' if item.ok else ' failed'}" for item in done.results)
+            yield "actions", f"{names or 'none'}, tree {done.tree}"
         case Checked(check=check):
             yield "checks", f"{check.status}: {same(check.summary)}"
-        case GateJudged(_, gate, status, reasons):
+        case GateJudged(_, VerdictDigest(gate, status, reasons)):
             yield f"gate {gate}", "; ".join([status, *map(same, reasons)])
         case Reverted(_, tree):
             yield "undone", f"tree {tree}"
-        case StageAccepted(_, name, tree, _, finals):
-            yield "accepted", f"{name}, tree {tree}"
+        case StageAccepted(_, name, result, finals):
+            yield "accepted", f"{name}, tree {result.tree}"
             for final in finals:
                 yield "document", _document(final, pack, same)
         case Escalated(escalation):
             yield "question", f"{escalation.kind}: {same(escalation.question.text)}"
-        case TaskDelivered(branch):
-            yield "delivered", "a branch" if branch else "no change"
+        case TaskDelivered(handover):
+            yield "delivered", "a branch" if handover.branch else "no change"
         case _:
             pass
 

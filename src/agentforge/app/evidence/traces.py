@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from agentforge.core.digests import VerdictDigest
 from agentforge.core.effects import Ask, Await, Effect, Judge
 from agentforge.core.events import (
     AskAnswered,
@@ -166,8 +167,8 @@ class TraceReader:
         match event:
             case StageEntered(run, stage):
                 self._enter(event, f"stage {stage}", seq, now)
-            case StageAccepted(run, _, _, commit):
-                self._end(f"stage/{run}", now, {"agentforge.commit": commit} if commit else {})
+            case StageAccepted(run, _, result):
+                self._end(f"stage/{run}", now, {"agentforge.commit": result.commit} if result.commit else {})
             case AttemptFailed(run, report):
                 self._end(f"stage/{run}", now, {}, self._words(report.reason))
             case HandedIn(run):
@@ -207,19 +208,20 @@ class TraceReader:
         self._begin(key, parent, name, seq, now, about)
 
     def _ask(self, event: AskSent, seq: int, now: int) -> None:
-        provider, _, model = event.model.partition(":")
+        sent = event.request
+        provider, _, model = sent.model.partition(":")
         about: dict[str, Attribute] = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
-            "gen_ai.request.model": model or event.model,
+            "gen_ai.request.model": model or sent.model,
             "gen_ai.conversation.id": self.state.task_id,
-            "agentforge.tier": event.tier,
-            "agentforge.delivery": event.delivery,
+            "agentforge.tier": sent.tier,
+            "agentforge.delivery": sent.delivery,
         }
-        if event.why:
-            about["agentforge.why"] = self._words(event.why)
+        if sent.why:
+            about["agentforge.why"] = self._words(sent.why)
         parent = f"effect/{event.key}"
-        span = self._begin(f"request/{event.key}", parent, f"chat {model or event.model}", seq, now, about)
+        span = self._begin(f"request/{event.key}", parent, f"chat {model or sent.model}", seq, now, about)
         span.asks = True
         run = self.state.find(event.run)
         if self.content is not None and run is not None and run.context:
@@ -285,7 +287,7 @@ class TraceReader:
             found["agentforge.withdrawn"] = True
         for event in line.events if line.key == key else ():
             match event:
-                case GateJudged(_, gate, status, reasons):
+                case GateJudged(_, VerdictDigest(gate, status, reasons)):
                     found["agentforge.gate.status"] = status
                     if reasons:
                         found["agentforge.gate.reasons"] = tuple(map(self._words, reasons))
@@ -311,7 +313,7 @@ class TraceReader:
                     severity = "error"
                 case AttemptFailed() | AskFailed() | AskLost() | Reverted():
                     severity = "warning"
-                case GateJudged(status=status) if status != "passed":
+                case GateJudged(_, verdict) if verdict.status != "passed":
                     severity = "warning"
                 case _:
                     pass

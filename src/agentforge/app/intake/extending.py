@@ -13,6 +13,7 @@ from agentforge.catalog.extending import extended, further_lines, longer, target
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.resolved import ResolvedPipeline
 from agentforge.core.dependencies import Dependencies
+from agentforge.core.digests import Extension
 from agentforge.core.errors import StateInvalid, UsageError
 from agentforge.core.inputs import Extend
 from agentforge.core.pipeline import Pipeline
@@ -55,9 +56,8 @@ def extend_line(task: OpenTask, target: str = "") -> None:
         catalogue = pack.put(data)
         pack.sync()
         try:
-            driver.tell(
-                f"extend/{driver.journal.length}", Extend(pipeline, catalogue, person(), _waits_for(task))
-            )
+            wanted = Extend(Extension(pipeline, catalogue, person()), _waits_for(task))
+            driver.tell(f"extend/{driver.journal.length}", wanted)
         except StateInvalid as error:
             raise UsageError(error.sentence, error.next_step) from None
 

@@ -19,6 +19,7 @@ from agentforge.app.people.answers import answer
 from agentforge.app.people.messages import person
 from agentforge.app.record.open_tasks import OpenTask
 from agentforge.app.setup.settings import read_own_settings
+from agentforge.core.digests import ActionResults, ForkPoint, VerdictDigest
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.events import (
     ActionsPerformed,
@@ -205,7 +206,8 @@ def _record(task: OpenTask, cut: _Cut, words: str) -> tuple[TaskFiles, OpenTask]
     data = _spell(cut.lines, name, task.state.request, catalogue)
     create_exclusive(files.journal, data)
     with DriverLock(files.lock, site.clock), Journal.open(files, site.clock, write=True) as journal:
-        journal.advance("fork", Fork(task.task_id, cut.step, cut.lines[-1].hash, person()))
+        point = ForkPoint(task.task_id, cut.step, cut.lines[-1].hash, person())
+        journal.advance("fork", Fork(point))
         artifacts.write_inputs(files, journal.state, journal.times.created_at, "local")
     return files, OpenTask.open(site, files)
 
@@ -244,9 +246,9 @@ def _copy_documents(source: TaskFiles, target: TaskFiles, cut: _Cut, events: Seq
     places = [source.patch(number) for number in range(1, cut.step + 1)]
     for event in events:
         match event:
-            case ActionsPerformed(artifacts=made):
-                places += [source.version(each.phase, each.contract, each.version) for each in made]
-            case GateJudged(finals=made):
+            case ActionsPerformed(_, ActionResults(artifacts=made)) | GateJudged(
+                _, VerdictDigest(finals=made)
+            ):
                 places += [source.version(each.phase, each.contract, each.version) for each in made]
             case StageAccepted(finals=made):
                 places += [source.version(each.phase, each.contract, each.version) for each in made]
@@ -270,9 +272,11 @@ def _hold(task: OpenTask, name: str, events: Sequence[Event]) -> None:
         match event:
             case TaskCreated(spec):
                 space.keep_base(spec.base_commit)
-            case StageAccepted(tree=tree, commit=commit):
-                space.keep(tree, commit)
-            case ActionsPerformed(tree=tree) | Reverted(tree=tree) | WorkspacePrepared(tree=tree):
+            case StageAccepted(_, _, result):
+                space.keep(result.tree, result.commit)
+            case ActionsPerformed(_, done):
+                space.keep(done.tree)
+            case Reverted(tree=tree) | WorkspacePrepared(tree=tree):
                 space.keep(tree)
             case _:
                 pass

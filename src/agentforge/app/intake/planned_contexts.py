@@ -118,7 +118,7 @@ def _first(world: World, state: State) -> ContextReport:
             f"The first stage of lane {state.pipeline.lane} calls no model, so it has no context."
         )
     seen = state.seen_by(run.id)
-    made = assemble_step(world, seen)
+    made = assemble_step(world, seen).context
     blocks = []
     lasting = True
     for block in sent_blocks(world.pack, made.ref):

@@ -12,6 +12,7 @@ from agentforge.app.ports import Messages
 from agentforge.app.record.open_tasks import OpenTask
 from agentforge.app.setup.settings import read_settings, with_tier
 from agentforge.catalog.modes import mode_named
+from agentforge.core.digests import ModelChoice
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import ChangeModel, ChangeWait, Message, Resolution
 from agentforge.core.state import State
@@ -42,7 +43,7 @@ def model_change(task: OpenTask, spec: str, notice: Callable[[str], None], tier:
     asked = suggested_for(site, state, settings)
     if asked is not None and not consented(site.home, project_of(site), asked.digest):
         consent(site.home, project_of(site), asked.digest, site.clock())
-    return ChangeModel(spec, person(), price, tier)
+    return ChangeModel(ModelChoice(spec, person(), price, tier))
 
 
 def resume_with(change: ChangeModel | None, *, no_wait: bool = False) -> Messages:
@@ -52,7 +53,7 @@ def resume_with(change: ChangeModel | None, *, no_wait: bool = False) -> Message
         before: list[tuple[str, Message]] = []
         if no_wait and state.max_wait_s:
             before.append((f"wait/{length}", ChangeWait(0, person())))
-        if change is not None and change.model != state.model:
+        if change is not None and change.choice.model != state.model:
             before.append((f"model/{length}", change))
             before += _try_again(state)
         return (*before, *resume_where_halted(state, length))

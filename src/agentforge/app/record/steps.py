@@ -67,21 +67,22 @@ class Step:
         """One more event of this step."""
         match event:
             case AskSent():
-                self.model = event.model
-            case ContextAssembled(_, ref, tokens, dropped, flagged):
-                self.context, self.context_tokens, self.dropped, self.flagged = ref, tokens, dropped, flagged
+                self.model = event.request.model
+            case ContextAssembled(_, made):
+                self.context, self.context_tokens = made.ref, made.tokens
+                self.dropped, self.flagged = made.dropped, made.flagged
             case AskAnswered():
                 reply = event.reply
                 self.model = reply.model or self.model
                 self.reply, self.usage = reply.ref, reply.usage
                 self.summary, self.mistake = reply.summary, reply.mistake
-            case ActionsPerformed(_, ref, _, results):
-                self.results, self.actions = ref, results
+            case ActionsPerformed(_, done):
+                self.results, self.actions = done.ref, done.results
             case Checked(check=check):
                 self.check = f"{check.status}: {check.summary}"
-            case GateJudged(_, gate, status, _, ref):
-                self.gates.append(f"{gate} {status}")
-                self.verdicts.append(ref)
+            case GateJudged(_, verdict):
+                self.gates.append(f"{verdict.gate} {verdict.status}")
+                self.verdicts.append(verdict.ref)
             case StepClosed(_, _, outcome, feedback) if self.outcome == "open" or outcome.startswith("gate_"):
                 self.outcome, self.feedback = outcome, feedback
             case _:

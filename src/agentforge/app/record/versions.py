@@ -204,8 +204,8 @@ def _versions(task: OpenTask) -> Iterator[VersionRow]:
                     named = [each for each in state.pipeline.stages if each.name == stage]
                     own = run.partition("/")[2]
                     roles[run] = own or (named[0].role if named and named[0].role else "engine")
-                case ActionsPerformed(run=run, artifacts=refs):
-                    yield from (row(ref, roles.get(run, "engine")) for ref in refs)
+                case ActionsPerformed(run, done):
+                    yield from (row(ref, roles.get(run, "engine")) for ref in done.artifacts)
                 case ArtifactEdited(artifacts=refs, by=by):
                     yield from (row(ref, by) for ref in refs)
                 case ExternalArtifactImported(ref=ref):

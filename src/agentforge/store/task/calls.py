@@ -146,11 +146,12 @@ class _CallCollector:
         number = next(self._numbers)
         self._open[event.key] = number
         role = self._role(run_name(event.run))
+        sent = event.request
         base = ModelCall(
-            self._repo, self._task, event.key, day, self._lane, self._stage, role, event.tier, event.model
+            self._repo, self._task, event.key, day, self._lane, self._stage, role, sent.tier, sent.model
         )
-        priced = self._priced.get(event.tier, self._priced.get("", False))
-        self.calls[number] = replace(base, reserved=event.reserved, priced=priced, delivery=event.delivery)
+        priced = self._priced.get(sent.tier, self._priced.get("", False))
+        self.calls[number] = replace(base, reserved=sent.reserved, priced=priced, delivery=sent.delivery)
 
     def _role(self, name: str) -> str:
         line = self._lines.get(self._lane)

@@ -5,6 +5,7 @@ the task is.
 from collections import deque
 from dataclasses import dataclass, field
 
+from agentforge.core.digests import VerdictDigest
 from agentforge.core.events import (
     ActionsPerformed,
     AskAnswered,
@@ -107,8 +108,8 @@ class Progress:
         match event:
             case StageEntered(stage=stage, entry_tree=tree):
                 self._enter(stage, timestamp, tree)
-            case StageAccepted(stage=stage, tree=tree) if stage in self.phases:
-                self.phases[stage].tree, self.phases[stage].ended_at = tree, timestamp
+            case StageAccepted(_, stage, result) if stage in self.phases:
+                self.phases[stage].tree, self.phases[stage].ended_at = result.tree, timestamp
             case StepOpened(_, step):
                 self.current = CurrentAction(step, "assemble_context", "", timestamp)
                 if (phase := self._phase(state)) is not None:
@@ -126,10 +127,10 @@ class Progress:
                 self._checked(check, state)
             case GateOpened():
                 self._now("judge", "", timestamp, state)
-            case GateJudged(run, gate, status, reasons):
+            case GateJudged(run, verdict):
                 if run == WORKER and (phase := self._phase(state)) is not None:
-                    phase.gates[gate] = JudgedGate(status, reasons)
-                self._count(event)
+                    phase.gates[verdict.gate] = JudgedGate(verdict.status, verdict.reasons)
+                self._count(verdict)
             case StepClosed():
                 self._close(event, state)
             case _:
@@ -152,11 +153,12 @@ class Progress:
 
     def _acted(self, event: ActionsPerformed, timestamp: str, state: State) -> None:
         phase = self._phase(state)
-        for item in event.results:
+        results = event.done.results
+        for item in results:
             if item.ok and item.target and phase is not None:
                 phase.touched[item.target] = timestamp
-        if event.results:
-            self._now(event.results[-1].name, event.results[-1].target, timestamp, state)
+        if results:
+            self._now(results[-1].name, results[-1].target, timestamp, state)
 
     def _checked(self, check: CheckDigest, state: State) -> None:
         if (phase := self._phase(state)) is not None:
@@ -166,7 +168,7 @@ class Progress:
             if part.name == "conformance" and part.total is not None:
                 self.conformance_passing, self.conformance_total = part.passing, part.total
 
-    def _count(self, ran: CheckDigest | GateJudged) -> None:
+    def _count(self, ran: CheckDigest | VerdictDigest) -> None:
         if ran.tests_passing is not None and ran.tests_total is not None:
             self.tests_passing, self.tests_total = ran.tests_passing, ran.tests_total
             self.tests_not_passing_before = ran.tests_not_passing_before

@@ -124,4 +124,4 @@ def _name_model(record: "InboxRecord", model: str) -> None:
     task = record.task
     change = model_change(task, model, lambda sentence: say(sentence, err=True))
     change_model(task, change)
-    say(f"the model is now {change.model}, named by {change.by}", err=True)
+    say(f"the model is now {change.choice.model}, named by {change.choice.by}", err=True)

@@ -289,7 +289,7 @@ def _permissions(audit: Audit) -> Iterator[Cell]:
             said = "not answered" if item.answer is None else f"{item.answer}, by {item.by}"
             yield f"{item.id}: {item.command or item.text}: {said}"
     for when, event in audit.left:
-        yield f"{when}: {event.name} {event.target} left the sandbox"
+        yield f"{when}: {event.action.name} {event.action.target} left the sandbox"
 
 
 def _refusals(audit: Audit) -> Table:

@@ -3,6 +3,14 @@
 from typing import assert_never
 
 from agentforge.app.ports import Tone
+from agentforge.core.digests import (
+    ActionResults,
+    ContextDigest,
+    Extension,
+    ForkPoint,
+    Handover,
+    VerdictDigest,
+)
 from agentforge.core.events import (
     ActionLeft,
     ActionsPerformed,
@@ -104,7 +112,7 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912, 
             return _baseline(baseline)
         case StageEntered():
             return _entered(event, state)
-        case ContextAssembled(flagged=flagged) if flagged:
+        case ContextAssembled(_, ContextDigest(flagged=flagged)) if flagged:
             return "\n".join(f"  reads like an instruction, shown as data: {brief(flag)}" for flag in flagged)
         case AskAnswered():
             return _answer(event, state)
@@ -119,9 +127,9 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912, 
             )
         case AskFailed(run, _, kind, message):
             return f"  {_whose(run)}the model did not answer ({kind}): {brief(message)}{_again(event)}"
-        case ActionLeft(run, name=name, target=target):
-            return f"    {_whose(run)}{name} {brief(target)} leaves the sandbox"
-        case ActionsPerformed(run, results=results):
+        case ActionLeft(run, _, action):
+            return f"    {_whose(run)}{action.name} {brief(action.target)} leaves the sandbox"
+        case ActionsPerformed(run, ActionResults(results=results)):
             return "\n".join(_action(item, run) for item in results) or None
         case Checked(check=check):
             return f"  checks {check.status}: {brief(check.summary)}"
@@ -129,8 +137,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912, 
             return (
                 f"  {_whose(run)}not complete: {brief(feedback[-1]) if feedback else 'artifacts are missing'}"
             )
-        case GateJudged():
-            return _gate(event, state)
+        case GateJudged(_, verdict):
+            return _gate(verdict, state)
         case HandedIn(run):
             own = state.find(run)
             done = "was heard" if own is not None and own.rules.heard else "has submitted a review"
@@ -147,10 +155,10 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912, 
             return f"the locked tests are reopened in stage {stage}: {brief(why.reason)}"
         case StageAccepted():
             return _accepted(event, state)
-        case TaskDelivered("", _):
+        case TaskDelivered(Handover("")):
             return f"delivered: pipeline {state.pipeline.name} changed no file"
-        case TaskDelivered(branch, kept=kept):
-            return "\n".join([f"delivered on branch {branch}", *kept_branches(kept)])
+        case TaskDelivered(handover):
+            return "\n".join([f"delivered on branch {handover.branch}", *kept_branches(handover.kept)])
         case Escalated(escalation):
             return f"{escalation.id} needs your answer ({escalation.kind}, stage {escalation.stage})"
         case Resolved(identity, answer, by):
@@ -164,7 +172,7 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912, 
         case ArtifactEdited(artifacts=refs, by=by):
             names = ", ".join(f"{ref.contract} v{ref.version}" for ref in refs)
             return f"{names} was written by hand, by {by}; the gates apply to it like to any other"
-        case LineExtended(pipeline, by=by):
+        case LineExtended(Extension(pipeline, by=by)):
             return f"extended by {by}: pipeline {pipeline.name}, to stage {pipeline.exit_stage}"
         case PipelineExit(stage, kind) if kind != "default_exit":
             return f"the task ends at stage {stage} ({kind.replace('_', ' ')})"
@@ -182,9 +190,9 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912, 
             return f"a quota that is used up is not waited for any more, said {by}"
         case WaitLimitChanged(max_wait_s, by):
             return f"a provider is waited for up to {age(max_wait_s)}, said {by}"
-        case ModelChanged(model, by):
-            return f"the model is now {model}, named by {by}"
-        case TaskForked(task, step, by=by):
+        case ModelChanged(choice):
+            return f"the model is now {choice.model}, named by {choice.by}"
+        case TaskForked(ForkPoint(task, step, by=by)):
             return f"forked from {task} after step {step} by {by}: what came before was paid there"
         case DefectNoted(note, by):
             return f"a defect in what was delivered, noted by {by}: {brief(note)}"
@@ -248,10 +256,11 @@ def _decision(event: UserDecision) -> str:
 
 def _accepted(event: StageAccepted, state: State) -> str:
     names = ", ".join(dict.fromkeys(final.contract for final in event.finals))
-    where = "" if event.commit == state.base_commit else f" at {event.commit[:12]}"
+    result = event.result
+    where = "" if result.commit == state.base_commit else f" at {result.commit[:12]}"
     first = f"stage {event.stage} accepted{where}" + (f": {names}" if names else "")
-    kept = kept_branches(event.kept)
-    return "\n".join([first, *kept, *([f"the work is on {event.branch}"] if kept else [])])
+    kept = kept_branches(result.kept)
+    return "\n".join([first, *kept, *([f"the work is on {result.branch}"] if kept else [])])
 
 
 def tone(event: Event) -> Tone:
@@ -259,7 +268,7 @@ def tone(event: Event) -> Tone:
     match event:
         case StageEntered(parent=""):
             return "heading"
-        case StageAccepted() | TaskDelivered() | GateJudged(status="passed"):
+        case StageAccepted() | TaskDelivered() | GateJudged(verdict=VerdictDigest(status="passed")):
             return "good"
         case (
             GateJudged()
@@ -369,7 +378,7 @@ def _action(item: ActionDigest, run: str) -> str:
     return f"    {name}\n    {CAUGHT} ({item.mistake or 'failed'}): {_whose(run)}{brief(item.text)}"
 
 
-def _gate(event: GateJudged, state: State) -> str:
+def _gate(verdict: VerdictDigest, state: State) -> str:
     words = {
         "passed": "passed",
         "failed": "failed",
@@ -378,12 +387,12 @@ def _gate(event: GateJudged, state: State) -> str:
         "split": "is split: some approve, some block",
         "unread": "waits: the rest of the change is reviewed in parts",
     }
-    head = f"  gate {event.gate} {words[event.status]}"
-    if event.status != "passed":
-        return "\n".join([head, *_reason_lines(event.reasons)])
+    head = f"  gate {verdict.gate} {words[verdict.status]}"
+    if verdict.status != "passed":
+        return "\n".join([head, *_reason_lines(verdict.reasons)])
     stage = _stage(state, state.worker.stage) if state.worker is not None else None
     return head + (
-        _approval(stage, state) if event.gate == "review" and stage is not None and state.panel else ""
+        _approval(stage, state) if verdict.gate == "review" and stage is not None and state.panel else ""
     )
 
 
