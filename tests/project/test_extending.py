@@ -260,7 +260,7 @@ from agentforge.core.evolve import replay
 from agentforge.core.inputs import Acted, Assembled, Pinged
 from agentforge.engines.temporal.activities import FAMILIES
 from agentforge.engines.temporal.answers import family_of
-from agentforge.surfaces.cli.pages.events import doing
+from agentforge.surfaces.cli.pages.now import doing
 from tests.core.scenes import EDIT, answered, begun
 
 task = begun()

@@ -22,7 +22,8 @@ from agentforge.core.events import (
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Amount, Baseline, ReplyDigest, Usage
-from agentforge.surfaces.cli.pages.events import describe, doing, tone
+from agentforge.surfaces.cli.pages.events import describe, tone
+from agentforge.surfaces.cli.pages.now import doing
 from agentforge.surfaces.cli.pages.screen import Live
 from agentforge.surfaces.cli.pages.words import bill, money
 from agentforge.system.visible import brief, harmless

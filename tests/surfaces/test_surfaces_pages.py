@@ -22,9 +22,10 @@ from agentforge.store.task.artifacts import write_final
 from agentforge.store.task.lines import JournalLine
 from agentforge.store.task.times import Times
 from agentforge.store.task.views import escalation_view, plan
-from agentforge.surfaces.cli.commands import start
+from agentforge.surfaces.cli import start_flags
 from agentforge.surfaces.cli.pages.escalation import escalation_page
-from agentforge.surfaces.cli.pages.events import describe, doing, tone
+from agentforge.surfaces.cli.pages.events import describe, tone
+from agentforge.surfaces.cli.pages.now import doing
 from agentforge.surfaces.cli.pages.report import as_json, as_text
 from agentforge.surfaces.cli.pages.task import page
 from tests.core.panels import act_as, assemble, reply_as, sitting
@@ -460,5 +461,5 @@ def test_only_a_pipeline_that_makes_files_ends_in_a_branch(pipeline: Pipeline, c
 
 
 def test_lanes_and_modes_of_the_command_line_are_those_of_the_catalogue() -> None:
-    assert start.LANES == LANES
-    assert start.MODES == MODE_NAMES
+    assert start_flags.LANES == LANES
+    assert start_flags.MODES == MODE_NAMES

@@ -30,9 +30,17 @@ no_wait_option = click.option(
 )
 
 
+def with_options(command: F, *options: Callable[[F], F]) -> F:
+    """The command with these options, which its help lists in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def permission_flags(command: F) -> F:
     """Adds them to a command, which takes `**allowed: Unpack[PermissionFlags]`."""
-    options = (
+    return with_options(
+        command,
         *(
             click.option(
                 f"--allow-{area}",
@@ -63,9 +71,6 @@ def permission_flags(command: F) -> F:
             help="Allow whatever would need an answer; critical actions are still denied.",
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 def permissions_of(

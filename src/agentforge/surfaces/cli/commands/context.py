@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from agentforge.surfaces.cli.commands.start import LANES, MODES
 from agentforge.surfaces.cli.printing import json_option
 from agentforge.surfaces.cli.repo_option import default_base, here, repo_option
+from agentforge.surfaces.cli.start_flags import LANES, MODES
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:

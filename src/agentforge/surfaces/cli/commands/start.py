@@ -1,166 +1,22 @@
 """`start` and the seven goals: a request becomes a task, and the task is driven."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from agentforge.surfaces.cli.flags import (
-    PermissionFlags,
-    at_terminal,
-    no_wait_option,
-    permission_flags,
-    permissions_of,
-)
-from agentforge.surfaces.cli.repo_option import default_base, here, inside, repo_option
+from agentforge.surfaces.cli.flags import at_terminal, permissions_of
+from agentforge.surfaces.cli.repo_option import default_base, here, inside
 from agentforge.surfaces.cli.request import request_argument, request_of
+from agentforge.surfaces.cli.start_flags import StartFlags, start_flags
 
 if TYPE_CHECKING:
+    from agentforge.app.intake.starting import StartOptions
     from agentforge.app.intake.watching import Watching
     from agentforge.app.record.open_tasks import OpenTask
     from agentforge.core.reply import Json
-    from agentforge.core.values import Oversight
-    from agentforge.store.task.engine import EngineName
+    from agentforge.store.site import Site
     from agentforge.surfaces.cli.pages.screen import Screen
-
-F = TypeVar("F", bound=Callable[..., int])
-
-LANES = ("hotfix", "small", "full")
-MODES = ("fast", "balanced", "execute", "heavy", "debug", "architect", "offline-safe", "plan", "audit")
-"""Both as the catalogue knows them, which is too heavy to load for a help text."""
-
-
-class StartFlags(PermissionFlags):
-    """What can be said beside a request."""
-
-    lane: str | None
-    mode: str | None
-    base: str | None
-    model: str | None
-    sandbox: str | None
-    budget: str | None
-    engine: "EngineName"
-    batch: bool
-    deadline: str | None
-    detach: bool
-    no_wait: bool
-    as_data: bool
-    through: str | None
-    skip_to: str | None
-    spec_file: str | None
-    from_tests: str | None
-    from_task: str | None
-    iterate: bool
-    iterate_at: tuple[str, ...]
-    no_iterate: bool
-    oversight: "Oversight | None"
-    approve: tuple[str, ...]
-    debate: bool
-    no_debate: bool
-    reworks: str | None
-
-
-def _start_flags(command: F) -> F:
-    """The options that every way to start has."""
-    options = (
-        click.option(
-            "--lane", type=click.Choice(LANES), help="How many stages; by default chosen from the request."
-        ),
-        click.option(
-            "--mode",
-            type=click.Choice(MODES),
-            help="How much effort; plan and audit change no files. Usually balanced.",
-        ),
-        click.option(
-            "--through",
-            "--exit-after",
-            "through",
-            metavar="STAGE",
-            help="End after this stage; `agentforge pipelines show NAME` draws them.",
-        ),
-        click.option("--skip-to", metavar="STAGE", help="Begin at this stage, with what it needs handed in."),
-        click.option(
-            "--spec",
-            "--from-spec",
-            "spec_file",
-            metavar="FILE",
-            help="Work from the specification in this YAML file.",
-        ),
-        click.option("--from-tests", metavar="PATH", help="Take in these tests, beside a specification."),
-        click.option("--from-task", metavar="TASK", help="Work from what an earlier task made and proved."),
-        click.option(
-            "--iterate", is_flag=True, help="Present each version for your feedback, where possible."
-        ),
-        click.option(
-            "--iterate-at",
-            metavar="STAGE",
-            multiple=True,
-            help="Present versions of this stage alone; more than once for several.",
-        ),
-        click.option("--no-iterate", is_flag=True, help="Present nothing; go on when the gates pass."),
-        click.option(
-            "--supervised", "oversight", flag_value="supervised", help="Ask you before every stage."
-        ),
-        click.option(
-            "--interactive", "oversight", flag_value="interactive", help="Ask you before every step."
-        ),
-        click.option(
-            "--approve",
-            metavar="STAGE",
-            multiple=True,
-            help="Ask you to approve what this stage made; design and commit mean spec and deliver.",
-        ),
-        click.option(
-            "--debate", is_flag=True, help="Have the way to do it argued and decided before it is specified."
-        ),
-        click.option(
-            "--no-debate", is_flag=True, help="Hold no debate, even where the pipeline wants one; on record."
-        ),
-        click.option("--reworks", metavar="TASK", help="Name the task whose result this one corrects."),
-        click.option(
-            "--base",
-            metavar="REF",
-            help="The commit to start from; HEAD by default, with --repo its default branch.",
-        ),
-        click.option("--model", metavar="SPEC", help="PROVIDER:NAME for every call; your tiers by default."),
-        click.option(
-            "--sandbox",
-            type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]),
-            help="The sandbox that code runs in.",
-        ),
-        click.option("--budget", metavar="USD", help="The most the task may cost in dollars, such as 2.50."),
-        click.option(
-            "--engine",
-            type=click.Choice(["local", "temporal"]),
-            default="local",
-            help="What runs the task: this command, or Temporal workers.",
-        ),
-        click.option(
-            "--batch",
-            is_flag=True,
-            help="Send calls in batches where the provider has them: half the price, but it takes hours.",
-        ),
-        click.option(
-            "--deadline",
-            metavar="DURATION",
-            help="Send a call live if its batch takes longer than this, such as 90m.",
-        ),
-        click.option(
-            "--detach",
-            is_flag=True,
-            help="With --batch: return while batches wait. With --engine temporal: do not follow.",
-        ),
-        no_wait_option,
-        click.option(
-            "--json",
-            "as_data",
-            is_flag=True,
-            help="Print the result as JSON; progress goes to the error stream.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return repo_option(permission_flags(command))
 
 
 @click.command(
@@ -187,7 +43,7 @@ touched and nothing is merged."""
 @click.option(
     "--compare-to", metavar="TASK", help="Show beside this task how the new one went, once it is over."
 )
-@_start_flags
+@start_flags
 def start(
     *,
     words: tuple[str, ...],
@@ -222,7 +78,7 @@ The same as `agentforge start --pipeline design`. The result is a file; no branc
 changed."""
 )
 @request_argument
-@_start_flags
+@start_flags
 def design(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Turn REQUEST into a specification with a security review; change nothing."""
     return _start(_asked(words, file, "design", flags), flags, goal="design")
@@ -237,7 +93,7 @@ Examples:
 The same as `agentforge start --pipeline implement`. The result is the branch agentforge/TASK."""
 )
 @request_argument
-@_start_flags
+@start_flags
 def implement(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Turn REQUEST into a verified branch, however it is worded."""
     return _start(_asked(words, file, "implement", flags), flags, goal="implement")
@@ -254,7 +110,7 @@ The same as `agentforge start --pipeline test`. The answer is a branch with test
 where the behaviour is missing, and are proved to notice mistakes where it is there."""
 )
 @request_argument
-@_start_flags
+@start_flags
 def test(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Write the tests of a specification; change nothing else."""
     return _start(_asked(words, file, "test", flags, optional=True), flags, goal="test")
@@ -271,7 +127,7 @@ commit has it that the task starts from."""
 )
 @click.argument("path", metavar="PATH")
 @request_argument
-@_start_flags
+@start_flags
 def review(*, path: str, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Say what is in PATH and what is wrong with it; change nothing."""
     return _start(_asked(words, file, "review", flags, optional=True), flags, goal="review", path=path)
@@ -288,7 +144,7 @@ code: they stay as they are."""
 )
 @click.argument("path", metavar="PATH")
 @request_argument
-@_start_flags
+@start_flags
 def document(*, path: str, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Write documentation of PATH, compared with the code by a second reader."""
     return _start(_asked(words, file, "document", flags, optional=True), flags, goal="document", path=path)
@@ -304,7 +160,7 @@ The answer is a branch, agentforge/TASK, with checks (*.checks.yaml) that failed
 meets them. Claims cite lines of files, pages that you recorded with `agentforge sources add URL`, or DOIs."""
 )
 @request_argument
-@_start_flags
+@start_flags
 def research(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Answer REQUEST in a document whose claims are cited; change no code."""
     return _start(_asked(words, file, "research", flags), flags, goal="research")
@@ -320,7 +176,7 @@ The answer is a branch, agentforge/TASK, with checks (*.checks.yaml) that failed
 and settings stay as they are."""
 )
 @request_argument
-@_start_flags
+@start_flags
 def write(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Write the text that REQUEST asks for, within its limits; change no code."""
     return _start(_asked(words, file, "write", flags), flags, goal="write")
@@ -336,7 +192,7 @@ The answer is a branch, agentforge/TASK, with checks (*.checks.yaml) that failed
 numbers are computed again from the data."""
 )
 @request_argument
-@_start_flags
+@start_flags
 def analyse(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Say what data shows, with numbers that hold; change no code."""
     return _start(_asked(words, file, "analyse", flags), flags, goal="analyse")
@@ -352,7 +208,7 @@ The answer is a branch, agentforge/TASK, with checks (*.checks.yaml) that failed
 them: schema, keys, completeness."""
 )
 @request_argument
-@_start_flags
+@start_flags
 def curate(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Bring data into the form that REQUEST asks for; change no code."""
     return _start(_asked(words, file, "curate", flags), flags, goal="curate")
@@ -366,7 +222,7 @@ Examples:
 The answer is a branch, agentforge/TASK, on which the check that found the violation passes."""
 )
 @click.argument("violation", metavar="VIOLATION")
-@_start_flags
+@start_flags
 def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
     """Fix one violation that a check has found."""
     from agentforge.app.intake.fixing import fix_request
@@ -399,7 +255,7 @@ stopped."""
 @click.option(
     "--constraint", metavar="TEXT", multiple=True, help="What no option may break; once for each of them."
 )
-@_start_flags
+@start_flags
 def debate(
     *,
     words: tuple[str, ...],
@@ -452,34 +308,61 @@ def _start(  # noqa: PLR0913  # what a goal says beside the flags
     plan: "Mapping[str, Json] | None" = None,
     then: "Callable[[OpenTask], None] | None" = None,
 ) -> int:
+    from dataclasses import replace
     from functools import partial
 
     from agentforge.app.drivers import driving, remote
     from agentforge.app.intake import starting
-    from agentforge.app.intake.forecasts import forecast
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
-    from agentforge.surfaces.cli.durations import seconds
-    from agentforge.surfaces.cli.pages.events import line_of
 
     site = Site.open(here())
     dirty = site.git.is_dirty()
-    options = starting.StartOptions(
+    options = replace(
+        _options(site, request, flags),
+        pipeline=goal or pipeline,
+        asked_by=f"agentforge {goal}" if goal else "",
+        path=None if path is None else inside(path),
+        plan=plan,
+    )
+    remote.check_engine(options.engine, detach=flags["detach"] and not flags["batch"])
+    notices: list[str] = []
+    task = starting.start(site, options, notices.append)
+    if flags["detach"] and options.engine == "temporal":
+        return tell_handed_over(task, remote.hand_over(task), as_data=flags["as_data"])
+    left_out = []
+    if request and request not in task.state.request:
+        left_out.append("removed from the request: text that looks like a secret")
+    if dirty:
+        left_out.append(
+            "uncommitted changes are not part of the task; it starts from commit "
+            f"{task.state.base_commit[:12]}"
+        )
+    work = partial(driving.drive, detach=flags["detach"])
+    opening = partial(_open_page, task, notices, left_out)
+    code = drive_and_tell(task, work, as_data=flags["as_data"], opening=opening)
+    if then is not None:
+        then(task)
+    return code
+
+
+def _options(site: "Site", request: str, flags: StartFlags) -> "StartOptions":
+    """What the flags say, as the value that a task is started with."""
+    from agentforge.app.intake.starting import StartOptions
+    from agentforge.surfaces.cli.durations import seconds
+
+    return StartOptions(
         request,
         base=flags["base"] or default_base(site.git),
         lane=flags["lane"],
         model=flags["model"],
         sandbox=flags["sandbox"],
         budget_usd=flags["budget"],
-        pipeline=goal or pipeline,
-        asked_by=f"agentforge {goal}" if goal else "",
-        path=None if path is None else inside(path),
         through=flags["through"],
         skip_to=flags["skip_to"],
         spec_file=flags["spec_file"],
         from_tests=flags["from_tests"],
         from_task=flags["from_task"],
-        plan=plan,
         # Who says both wants it: an argument too many costs less than one too few.
         debate="always" if flags["debate"] else "never" if flags["no_debate"] else "named",
         reworks=flags["reworks"],
@@ -494,35 +377,24 @@ def _start(  # noqa: PLR0913  # what a goal says beside the flags
         deadline_s=seconds(flags["deadline"]) if flags["deadline"] else 0,
         no_wait=flags["no_wait"],
     )
-    remote.check_engine(options.engine, detach=flags["detach"] and not flags["batch"])
-    notices: list[str] = []
-    task = starting.start(site, options, notices.append)
-    if flags["detach"] and options.engine == "temporal":
-        return tell_handed_over(task, remote.hand_over(task), as_data=flags["as_data"])
 
-    def opening(screen: "Screen") -> None:
-        state = task.state
-        screen.line(task.task_id, "heading")
-        screen.line(f"  {line_of(state.pipeline, state.triage)}")
-        models = "models by tier" if state.model == "tiers" else f"model {state.model}"
-        screen.line(f"  {models}, sandbox {state.sandbox}")
-        for sentence in notices:
-            screen.line(f"  {sentence}", "caught")
-        if conventions := starting.read_conventions(site, state.base_tree):
-            screen.line(f"  conventions read: {', '.join(conventions)}", "quiet")
-        if expected := forecast(task):
-            screen.line(f"  {expected.sentence}", "quiet")
-        if request and request not in state.request:
-            screen.line("  removed from the request: text that looks like a secret", "caught")
-        if dirty:
-            screen.line(
-                "  uncommitted changes are not part of the task; it starts from commit "
-                f"{state.base_commit[:12]}",
-                "caught",
-            )
 
-    work = partial(driving.drive, detach=flags["detach"])
-    code = drive_and_tell(task, work, as_data=flags["as_data"], opening=opening)
-    if then is not None:
-        then(task)
-    return code
+def _open_page(task: "OpenTask", notices: Sequence[str], left_out: Sequence[str], screen: "Screen") -> None:
+    """What is said of a task before its first line: how it will be done, and what a person should know."""
+    from agentforge.app.intake.forecasts import forecast
+    from agentforge.app.intake.starting import read_conventions
+    from agentforge.surfaces.cli.pages.now import line_of
+
+    state = task.state
+    screen.line(task.task_id, "heading")
+    screen.line(f"  {line_of(state.pipeline, state.triage)}")
+    models = "models by tier" if state.model == "tiers" else f"model {state.model}"
+    screen.line(f"  {models}, sandbox {state.sandbox}")
+    for sentence in notices:
+        screen.line(f"  {sentence}", "caught")
+    if conventions := read_conventions(task.site, state.base_tree):
+        screen.line(f"  conventions read: {', '.join(conventions)}", "quiet")
+    if expected := forecast(task):
+        screen.line(f"  {expected.sentence}", "quiet")
+    for sentence in left_out:
+        screen.line(f"  {sentence}", "caught")

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 from agentforge.app.ports import Tone
 from agentforge.core.events import Event
 from agentforge.core.state import State
-from agentforge.surfaces.cli.pages.events import CAUGHT, describe, doing, tone
+from agentforge.surfaces.cli.pages.events import describe, tone
+from agentforge.surfaces.cli.pages.now import doing
+from agentforge.surfaces.cli.pages.run_events import CAUGHT
 from agentforge.surfaces.cli.pages.words import age
 from agentforge.surfaces.cli.printing import safe
 
