@@ -158,4 +158,4 @@ def test_the_record_tells_how_a_call_goes_and_an_old_one_was_live() -> None:
     (sent,) = task.told(AskSent)
     assert event_from_json(event_to_json(sent)) == sent
     old = {key: value for key, value in event_to_json(sent).items() if key != "delivery"}
-    assert event_from_json(old).delivery == "live"  # type: ignore[union-attr]  # it is the same event
+    assert event_from_json(old).request.delivery == "live"  # type: ignore[union-attr]  # it is the same event

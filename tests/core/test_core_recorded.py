@@ -22,15 +22,8 @@ from agentforge.core.events import (
     event_name,
     event_to_json,
 )
-from agentforge.core.pipeline import (
-    CHECK_NAMES,
-    GATE_NAMES,
-    LANES,
-    PREDICATES,
-    Pipeline,
-    pipeline_from_json,
-    stage_from_json,
-)
+from agentforge.core.pipeline import CHECK_NAMES, GATE_NAMES, LANES, PREDICATES, Pipeline
+from agentforge.core.pipeline_json import pipeline_from_json, stage_from_json
 from agentforge.core.replacing import replace
 from agentforge.core.reply import MAX_ACTIONS, SIGNALS, Action, Json, Reply, reply_from_json, reply_to_json
 from agentforge.core.runs import Run

@@ -151,7 +151,7 @@ from agentforge.activities.judge import GATES
 from agentforge.catalog.line import Line, read_only_problem
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.modes import mode_named
-from agentforge.core.pipeline import pipeline_from_json
+from agentforge.core.pipeline_json import pipeline_from_json
 from agentforge.gates.verdict import Verdict
 
 resolved = Catalog.packaged().resolve("implement", "small")
@@ -187,7 +187,7 @@ SPELLING = Addition(
 SPELLING_USED = """\
 from agentforge.activities.check import CHECKS
 from agentforge.catalog.load import Catalog
-from agentforge.core.pipeline import pipeline_from_json
+from agentforge.core.pipeline_json import pipeline_from_json
 
 resolved = Catalog.packaged().resolve("implement", "small")
 stage = pipeline_from_json(resolved.value["pipeline"]).stage("green")

@@ -11,7 +11,8 @@ from agentforge.catalog.policies import read_policy
 from agentforge.catalog.roles import Role
 from agentforge.catalog.summaries import template_text
 from agentforge.core.errors import UsageError
-from agentforge.core.pipeline import ARBITER, LANES, PHASE_OF, GateName, Part, stage_from_json
+from agentforge.core.pipeline import ARBITER, LANES, PHASE_OF, GateName, Part
+from agentforge.core.pipeline_json import stage_from_json
 
 WHOLE = LANES[-1]
 """The lane of a template that has no others."""

@@ -52,7 +52,8 @@ from agentforge.catalog.rules import (
     without_undeclared_tools,
 )
 from agentforge.core.errors import UsageError
-from agentforge.core.pipeline import ENTRY, Part, part_of, pipeline_from_json
+from agentforge.core.pipeline import ENTRY, Part, part_of
+from agentforge.core.pipeline_json import pipeline_from_json
 from agentforge.system import strict_yaml
 from agentforge.system.yaml_places import places
 

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 from agentforge.catalog.contracts import Contract, compile_contract
 from agentforge.catalog.roles import Role, role_from_json
-from agentforge.core.pipeline import Part, Pipeline, Stage, part_of, pipeline_from_json
+from agentforge.core.pipeline import Part, Pipeline, Stage, part_of
+from agentforge.core.pipeline_json import pipeline_from_json
 from agentforge.core.reply import Json
 
 

@@ -16,7 +16,7 @@ from agentforge.core.iterating import REFUSE
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.surfaces.cli.flags import at_terminal
-from agentforge.surfaces.cli.pages.report import question
+from agentforge.surfaces.cli.pages.answers import question
 from agentforge.surfaces.cli.pages.screen import Screen
 from agentforge.surfaces.cli.pages.version import presented_page
 from agentforge.surfaces.cli.printing import say

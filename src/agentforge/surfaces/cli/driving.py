@@ -17,7 +17,8 @@ from agentforge.core.state import State
 from agentforge.surfaces.cli.asking import ask_here, ask_to_go_on
 from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.interrupt import naming
-from agentforge.surfaces.cli.pages.report import as_json, as_text, exit_code, next_commands
+from agentforge.surfaces.cli.pages.answers import next_commands
+from agentforge.surfaces.cli.pages.report import as_json, as_text, exit_code
 from agentforge.surfaces.cli.pages.screen import Screen, ScreenWatcher, open_screen
 from agentforge.surfaces.cli.printing import print_last, ring
 

@@ -90,7 +90,7 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
 
 def _look_at(repository: Path, found: "TaskReport") -> list[str]:
     """The next commands as they work in the shell that ran the demo: in its repository, with this program."""
-    from agentforge.surfaces.cli.pages.report import next_commands
+    from agentforge.surfaces.cli.pages.answers import next_commands
     from agentforge.surfaces.cli.pages.words import command
     from agentforge.system.installation import this_program
 

@@ -11,7 +11,7 @@ from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.times import Times
 from agentforge.store.task.views import asking, plan, reports, specification
-from agentforge.surfaces.cli.pages.report import helpful_answers
+from agentforge.surfaces.cli.pages.answers import helpful_answers
 from agentforge.surfaces.cli.pages.task import stage_rows
 from agentforge.surfaces.cli.pages.words import allowance, command
 from agentforge.system.visible import brief, harmless

@@ -9,8 +9,8 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.task.artifacts import is_derived
 from agentforge.store.task.times import Times
 from agentforge.store.task.views import Planned, north_star_word, plan
+from agentforge.surfaces.cli.pages.answers import next_commands
 from agentforge.surfaces.cli.pages.now import reviewer_now
-from agentforge.surfaces.cli.pages.report import next_commands
 from agentforge.surfaces.cli.pages.words import bill, skip_reason
 from agentforge.system.visible import brief
 
