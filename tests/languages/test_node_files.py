@@ -155,21 +155,26 @@ def test_packages_of_a_workspace_are_tested_each_in_its_folder() -> None:
     [
         ({"package.json": {}, "package-lock.json": ""}, "npm ci"),
         ({"package.json": {}}, "npm install"),
-        ({"package.json": {}, "pnpm-lock.yaml": "lockfileVersion: '6.0'"}, "--package=pnpm@8"),
+        ({"package.json": {}, "pnpm-lock.yaml": "lockfileVersion: '6.0'"}, "{added} pnpm-8 "),
+        ({"package.json": {}, "pnpm-lock.yaml": "lockfileVersion: '9.0'"}, "{added} pnpm-9 "),
+        ({"package.json": {"packageManager": "yarn@4.1.0"}, "pnpm-lock.yaml": ""}, "{added} pnpm-9 "),
         (
             {"package.json": {"packageManager": "pnpm@9.1.0+sha512.a"}, "pnpm-lock.yaml": ""},
             "--package=pnpm@9.1.0",
         ),
         (
             {"package.json": {}, "yarn.lock": "# yarn lockfile v1"},
-            "--package=yarn@1 -- yarn install --frozen-lockfile",
+            "yarn@1.22.22 yarn install --frozen-lockfile",
         ),
-        ({"package.json": {}, "yarn.lock": "__metadata:\n"}, "-- yarn install --immutable"),
+        ({"package.json": {}, "yarn.lock": "__metadata:\n  version: 8\n"}, "{added} yarn-4 "),
+        ({"package.json": {}, "yarn.lock": "__metadata:\n  version: 6\n"}, "{added} yarn-3 "),
+        ({"package.json": {}, "yarn.lock": "__metadata:\n"}, "yarn install --immutable"),
     ],
 )
 def test_the_manager_is_the_one_of_the_lock(files: dict[str, object], words: str) -> None:
     read, paths = reader(files)
-    assert words in " ".join(manager_of(read, paths).install)  # type: ignore[arg-type]  # it reads
+    setup = manager_of(read, paths).setup  # type: ignore[arg-type]  # it reads
+    assert words in " ".join(word for command in setup for word in command)
 
 
 def test_the_registry_is_the_users_and_its_logins_stay_with_the_user(tmp_path: Path) -> None:

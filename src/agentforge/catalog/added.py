@@ -2,10 +2,13 @@
 versions that are fixed, for every Python that a project may ask for, and the hashes of their files.
 
 The tables `added/NAME.txt` are requirements as pip and uv read them; `make lock` renews them from the
-ranges in `added/NAME.in`. They name no index: a file that has the hash may come from any.
+ranges in `added/NAME.in`. They name no index: a file that has the hash may come from any. `managers.json` is
+the same for npm: one archive each, which needs no other.
 """
 
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,3 +57,39 @@ def hash_of(tool: str) -> str:
 @cache
 def _table(tool: str) -> str:
     return (TABLES / f"{tool}.txt").read_text("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedPackage:
+    """One version of a package of npm's that needs no other, by the hash of its archive."""
+
+    package: str
+    version: str
+    integrity: str
+    """As npm spells it."""
+    programs: Mapping[str, str]
+    """What it brings to a path of programs: name, and file within the package."""
+
+    @property
+    def lock(self) -> str:
+        """A lock that installs this archive alone. It names no address: any registry may have it."""
+        entry = {"version": self.version, "integrity": self.integrity, "bin": dict(self.programs)}
+        packages = {"": self.manifest, f"node_modules/{self.package}": entry}
+        return json.dumps({**self.manifest, "lockfileVersion": 3, "requires": True, "packages": packages})
+
+    @property
+    def manifest(self) -> dict[str, object]:
+        """What a `package.json` that asks for it alone says."""
+        return {"name": "added", "version": "0.0.0", "dependencies": {self.package: self.version}}
+
+
+@cache
+def package_managers() -> Mapping[str, PinnedPackage]:
+    """The managers of JavaScript packages that npm brings where a project has another one's lock and names no
+    version, by the name and the number that such a lock needs.
+    """
+    rows = json.loads((TABLES / "managers.json").read_text("utf-8"))
+    return {
+        name: PinnedPackage(row["package"], row["version"], row["integrity"], row["bin"])
+        for name, row in rows.items()
+    }

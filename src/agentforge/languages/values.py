@@ -81,7 +81,7 @@ class Plan:
     def own_setup(self) -> tuple[tuple[str, ...], ...]:
         """The commands that a person may write; the environment itself is made before them."""
         return tuple(
-            ("pip", "install", words[1]) if words[0] == ADDED else words
+            (words[2:] or ("pip", "install", words[1])) if words[0] == ADDED else words
             for words in self.setup
             if words[:2] != ("{uv}", "venv")
         )

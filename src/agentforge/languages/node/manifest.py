@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from agentforge.catalog.added import package_managers
 from agentforge.languages.described import Read, decode
 from agentforge.languages.generated import is_in_made_folder
 from agentforge.languages.plain.answers import NOT_PROJECTS
+from agentforge.languages.values import ADDED
 
 PACKAGE = "package.json"
 Runner = Literal["node", "vitest", "jest", "mocha"]
@@ -38,6 +40,7 @@ OTHER_PLATFORMS = {
 _WRAPPERS = frozenset(
     {"npx", "npm", "exec", "c8", "nyc", "cross-env", "dotenv", "--", "yarn", "pnpm", "run", "--yes"}
 )
+_LOCK_OF_YARN_4 = 8
 MOST_CALLS = 4
 """How deep scripts that call scripts are followed."""
 _CALLED = re.compile(
@@ -281,7 +284,8 @@ class Manager:
     name: str
     lock: str
     """The file that it remembers its choice in; empty if there is none."""
-    install: tuple[str, ...]
+    setup: tuple[tuple[str, ...], ...]
+    """The commands that bring it, where npm is not enough, and that install."""
 
 
 def manager_of(read: Read, paths: Sequence[str]) -> Manager:
@@ -290,30 +294,38 @@ def manager_of(read: Read, paths: Sequence[str]) -> Manager:
     package = package_at(read, "")
     said = str(package.data.get("packageManager", "")) if package else ""
     if "pnpm-lock.yaml" in there:
+        usual = _pnpm_version(decode(read("pnpm-lock.yaml")))
         return Manager(
-            "pnpm",
-            "pnpm-lock.yaml",
-            (*_through_npm("pnpm", said, _pnpm_version(read)), "install", "--frozen-lockfile"),
+            "pnpm", "pnpm-lock.yaml", _through_npm("pnpm", said, usual, ("install", "--frozen-lockfile"))
         )
     if "yarn.lock" in there:
-        modern = "__metadata:" in decode(read("yarn.lock"))
-        version = "4" if modern else "1"
-        how = "--immutable" if modern else "--frozen-lockfile"
-        name = "@yarnpkg/cli-dist" if modern else "yarn"
-        return Manager("yarn", "yarn.lock", (*_through_npm("yarn", said, version, name), "install", how))
+        usual = _yarn_version(decode(read("yarn.lock")))
+        how = "--frozen-lockfile" if usual == "1" else "--immutable"
+        return Manager("yarn", "yarn.lock", _through_npm("yarn", said, usual, ("install", how)))
     lock = next((name for name in ("package-lock.json", "npm-shrinkwrap.json") if name in there), "")
     words = ("npm", "ci" if lock else "install", "--no-audit", "--no-fund")
-    return Manager("npm", lock, words if lock else (*words, "--no-save", "--no-package-lock"))
+    return Manager("npm", lock, (words if lock else (*words, "--no-save", "--no-package-lock"),))
 
 
-def _through_npm(program: str, said: str, usual: str, package: str = "") -> tuple[str, ...]:
-    """Npm brings the manager in the version that the project names; it need not be installed."""
+def _through_npm(program: str, said: str, usual: str, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Npm brings the manager, in the version that the project names, else in ours."""
+    added = package_managers()[f"{program}-{usual}"]
     name, _, version = said.partition("+")[0].partition("@")
-    wanted = version if name == program and re.fullmatch(r"[\w.-]+", version) else usual
-    return ("npm", "exec", "--yes", f"--package={package or program}@{wanted}", "--", program)
+    if name == program and re.fullmatch(r"[\w.-]+", version):
+        return (("npm", "exec", "--yes", f"--package={added.package}@{version}", "--", program, *words),)
+    by_hand = ("npm", "install", "--prefix", "{env}", f"{added.package}@{added.version}")
+    return ((ADDED, f"{program}-{usual}", *by_hand), (program, *words))
 
 
-def _pnpm_version(read: Read) -> str:
+def _pnpm_version(lock: str) -> str:
     """The newest that writes such a lock."""
-    found = re.search(r"lockfileVersion:\s*'?(\d+)", decode(read("pnpm-lock.yaml"))[:200])
+    found = re.search(r"lockfileVersion:\s*'?(\d+)", lock[:200])
     return {"5": "7", "6": "8"}.get(found[1] if found else "", "9")
+
+
+def _yarn_version(lock: str) -> str:
+    """Likewise; until its second version yarn wrote none of its own."""
+    found = re.search(r"__metadata:\s+version:\s*'?(\d+)", lock[:2000])
+    if "__metadata:" not in lock:
+        return "1"
+    return "3" if found and int(found[1]) < _LOCK_OF_YARN_4 else "4"

@@ -10,6 +10,7 @@ from pathlib import Path
 from agentforge.core.errors import UsageError
 from agentforge.languages.described import Read, words
 from agentforge.languages.environments import build_environment
+from agentforge.languages.node.additions import add_manager, additions_of
 from agentforge.languages.node.checkers import linters_of, types_of
 from agentforge.languages.node.manifest import (
     PACKAGE,
@@ -98,7 +99,7 @@ class NodeProjects(PlainProjects):
         linters, checkers = linters_of(read, paths), types_of(read, paths)
         reasons += [f"{name} is used" for name in (*linters, *checkers)]
         plan = Plan(
-            setup=(manager.install,) if needs else (),
+            setup=manager.setup if needs else (),
             tests=suites[0].command if suites else (),
             import_roots=(".",),
             test_paths=_test_folders(paths),
@@ -137,12 +138,13 @@ class NodeProjects(PlainProjects):
         makings = Makings(
             prefix=node.parent.parent,
             program=str(node),
-            identity=(str(node),),
+            identity=(str(node), *additions_of(plan)),
             variables={**_setup_variables(told), **trust},
             read=tuple(Path(path) for path in trust.values() if Path(path).exists()),
             network=(*registry_places(told), *managers_own(plan)) if plan.setup else (),
             kept=kept,
             chains=chains,
+            add=add_manager,
         )
         return build_environment(
             plan, makings, tree_checkout, cache_root, sandbox, lock_text_hash=lock_text_hash, allow=allow
@@ -201,7 +203,7 @@ def managers_own(plan: Plan) -> tuple[Destination, ...]:
 
 def _setup_variables(registries: Mapping[str, str]) -> dict[str, str]:
     return {
-        "PATH": "{tree}/node_modules/.bin:/usr/local/bin:/usr/bin:/bin",
+        "PATH": "{env}/node_modules/.bin:{tree}/node_modules/.bin:/usr/local/bin:/usr/bin:/bin",
         "HOME": "{env}",
         "npm_config_cache": "{cache}/npm",
         "npm_config_store_dir": "{cache}/pnpm",
@@ -214,7 +216,11 @@ def _setup_variables(registries: Mapping[str, str]) -> dict[str, str]:
         "NO_COLOR": "1",
         "CI": "1",
         **{f"npm_config_{name}": value for name, value in registries.items()},
-        **({"YARN_REGISTRY": registries["registry"]} if "registry" in registries else {}),
+        **(
+            dict.fromkeys(("YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER"), registries["registry"])
+            if "registry" in registries
+            else {}
+        ),
     }
 
 

@@ -104,9 +104,13 @@ def _outside(proxy: Proxy, secret: str) -> Iterator[Way]:
 
 
 def _variables(address: str) -> dict[str, str]:
-    """What programs read to find a proxy, and that it is meant for every host."""
+    """What programs read to find a proxy, and that it is meant for every host. Yarn, from its second version
+    on, reads its own alone.
+    """
     names = ("http_proxy", "https_proxy", "all_proxy")
     return {spelling: address for name in names for spelling in (name, name.upper())} | {
         "no_proxy": "",
         "NO_PROXY": "",
+        "YARN_HTTP_PROXY": address,
+        "YARN_HTTPS_PROXY": address,
     }
