@@ -2,9 +2,12 @@
 left.
 """
 
+import json
 import os
 import resource
 import secrets
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -346,6 +349,60 @@ def test_a_group_is_made_beside_our_own_where_both_controllers_were_handed_over(
     assert not may_make_groups()
     with group_of_run(Limits()) as (group, doors):
         assert (group, doors) == (None, ())
+
+
+# In a process of its own, since a process cannot leave the group that it was moved into.
+READY = """
+import json, os, subprocess, sys
+from pathlib import Path
+from agentforge.sandbox.walls.groups import _made_ready
+place, controllers, stranger = Path(sys.argv[1]), sys.argv[2].split(), sys.argv[3]
+(place / "cgroup.procs").write_text(str(os.getpid()))
+own = subprocess.Popen(["sleep", "60"])
+if stranger:
+    (place / "cgroup.procs").write_text(stranger)
+ready = _made_ready(place, controllers)
+print(json.dumps([ready, (place / "cgroup.subtree_control").read_text().split(),
+                  [path.name.rpartition("-")[2] for path in place.iterdir() if path.is_dir()]]))
+own.kill()
+own.wait()
+"""
+
+
+def test_a_group_that_holds_nothing_but_this_program_is_made_ready_and_one_with_strangers_is_left_alone(
+    tmp_path: Path,
+) -> None:
+    """By whatever controller the tree of version 2 here has: which one it is does not matter to the step."""
+    tops = [tree.mount for tree in groups._trees(groups._MOUNTS.read_text()) if not tree.controllers]
+    controllers = next(
+        ((top, name) for top in tops for name in (top / "cgroup.controllers").read_text().split()), None
+    )
+    if controllers is None or os.getuid():
+        pytest.skip("no tree of version 2 with a controller that may be given here")
+    top, name = controllers
+    given = name in (top / "cgroup.subtree_control").read_text().split()
+    try:
+        (top / "cgroup.subtree_control").write_text(f"+{name}")
+        place = top / f"agentforge-test-{secrets.token_hex(4)}"
+        place.mkdir()
+    except OSError:
+        pytest.skip("this machine's own groups may not be changed")
+    try:
+        with subprocess.Popen(("sleep", "60")) as stranger:
+            for other, expected in ((str(stranger.pid), [False, [], []]), ("", [True, [name], ["itself"]])):
+                told = subprocess.check_output(
+                    (sys.executable, "-c", READY, str(place), name, other), text=True
+                )
+                assert json.loads(told) == expected, other
+                if other:
+                    stranger.kill()
+                    stranger.wait()
+    finally:
+        for path in (*place.iterdir(), place):
+            if path.is_dir():
+                path.rmdir()
+        if not given:
+            (top / "cgroup.subtree_control").write_text(f"-{name}")
 
 
 def test_a_group_that_a_killed_driver_left_is_taken_away(

@@ -2,14 +2,16 @@
 together is then kept by the kernel at every moment, and not looked at now and then.
 
 One may be made below a group that was handed to this user (a session of systemd's does that), or by root.
-Version 2 has all controllers in one tree; version 1 has a tree for each. Where there is none, or a step
-fails, the run has the watcher of `bounds` alone.
+Version 2 has all controllers in one tree; version 1 has a tree for each. In version 2 a group has processes or
+gives controllers, not both: one that was handed over with nothing but this program in it (a unit with
+`Delegate=yes`, a container) is made ready by a step down. Where there is none, or a step fails, the run has the
+watcher of `bounds` alone.
 """
 
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,7 @@ _ABOVE = 4
 which ends it with better words. To a program whose file cannot grow the kernel only says that there is no
 memory.
 """
+_ITSELF = "itself"
 _TRIES, _PAUSE_S = 25, 0.02
 """A group can be removed a moment after the last of its processes has ended."""
 _MOUNTS, _OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
@@ -174,11 +177,53 @@ def _handed_over(place: Path, top: Path) -> Path | None:
     """
     for parent in (place, *place.parents):
         with suppress(OSError):
-            if set(_NEEDED) <= set((parent / "cgroup.subtree_control").read_text(encoding="ascii").split()):
+            if set(_NEEDED) <= _words(parent / "cgroup.subtree_control"):
                 return parent if os.access(parent / "cgroup.procs", os.W_OK) else None
         if parent == top:
             break
-    return None
+    return place if _made_ready(place, _NEEDED) else None
+
+
+def _made_ready(place: Path, wanted: Sequence[str]) -> bool:
+    """Whether this group, which holds this program and what it started alone, gives its children these
+    controllers now: all that is in it has moved into one of them. Undone if it does not.
+    """
+    with suppress(OSError, ValueError):
+        if not (place / "cgroup.type").exists() or not set(wanted) <= _words(place / "cgroup.controllers"):
+            return False
+        inside = [int(pid) for pid in _words(place / "cgroup.procs")]
+        if not _is_ours(place) or any(pid != os.getpid() and not _started_by_us(pid) for pid in inside):
+            return False
+        own = place / f"{_PREFIX}{os.getpid()}-{_ITSELF}"
+        own.mkdir(exist_ok=True)
+        try:
+            for pid in inside:
+                with suppress(ProcessLookupError):
+                    (own / "cgroup.procs").write_text(str(pid), encoding="ascii")
+            (place / "cgroup.subtree_control").write_text(
+                " ".join(f"+{name}" for name in wanted), encoding="ascii"
+            )
+        except OSError:
+            for pid in inside:
+                _if_there(place / "cgroup.procs", str(pid))
+            own.rmdir()
+            return False
+        return True
+    return False
+
+
+def _started_by_us(pid: int) -> bool:
+    """Whether this process is among its ancestors."""
+    with suppress(OSError, ValueError, IndexError):
+        while pid > 1:
+            pid = int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+            if pid == os.getpid():
+                return True
+    return False
+
+
+def _words(path: Path) -> set[str]:
+    return set(path.read_text(encoding="ascii").split())
 
 
 def _is_ours(parent: Path) -> bool:
