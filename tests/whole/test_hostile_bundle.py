@@ -2,13 +2,18 @@
 everything outside as it was, and shows nothing raw.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import pty
 import re
+import select
+import socket
 import stat
 import subprocess
+import termios
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -345,22 +350,26 @@ TYPED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("pipelines list", "plugin install", "plugin path", "plugin uninstall", "doctor"), ()),
     **dict.fromkeys(("trees list", "auth status"), ()),
 }
+# Those that ask a person, or do not end by themselves: with what is typed whenever they fall silent.
+END = "\x03"
+SPOKEN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "setup": (("--provider", "anthropic", "--no-test"), ("sk-ant-typed\n", "\n", "\n", "\n")),
+    "auth login": (("mistral", "--file"), ("a-key-that-was-typed\n",)),
+    "dashboard": (("--port", "0"), (END,)),
+    "discard": (("TASK",), ("y\n",)),
+    "config edit": ((), ()),
+    "models test": (("SCRIPT",), ()),
+    "auth logout": (("mistral",), ()),
+    "permissions allow": (("run_command", "--command", "make docs"), ()),
+    "keys init": (("--name", "ada"), ()),
+    "repo add": ((".",), ()),
+    "worker": ((), (END,)),
+    "server dev": (("--port", "PORT"), (END,) * 9),
+    "demo": (("--keep", "kept"), ()),
+}
 ELSEWHERE = {
     "start": "it makes the task that the others look at",
-    "demo": "it works in a repository of its own",
     "merge": "the person's own git in their own checkout, with what they configured there",
-    "discard": "it asks a person at a terminal before it removes their task",
-    "setup": "it asks a person at a terminal, and looks at no repository",
-    "config edit": "it opens the person's editor on their own file",
-    "models test": "it calls a provider, and looks at no repository",
-    "auth login": "it is about the keychain alone",
-    "auth logout": "it is about the keychain alone",
-    "permissions allow": "it writes into the person's own directory alone",
-    "keys init": "it writes into the person's own directory alone",
-    "repo add": "it writes into the person's own directory alone",
-    "dashboard": "a server that does not end; what it shows is tried in tests/surfaces/test_dashboard_door.py",
-    "worker": "a server that does not end",
-    "server dev": "a server that does not end",
 }
 
 
@@ -376,8 +385,7 @@ def _every_command(group: click.Group, above: tuple[str, ...] = ()) -> Iterator[
 
 
 def test_every_command_is_tried_in_the_hostile_repository_or_says_why_not() -> None:
-    assert {*_every_command(cli)} == {*TYPED} | {*ELSEWHERE}
-    assert not {*TYPED} & {*ELSEWHERE}
+    assert sorted(_every_command(cli)) == sorted((*TYPED, *SPOKEN, *ELSEWHERE))
 
 
 ROWS = tuple((*name.split(), *TYPED[name]) for name in TYPED)
@@ -408,6 +416,70 @@ def test_no_command_that_looks_back_checks_or_decides_leads_out_of_a_hostile_rep
         assert "Traceback" not in text, (words, text)
         assert "a key of the person's" not in text, words
         assert code in {0, 1, 2, 3, 4}, (words, text)
+        after = _picture(watched)
+        changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+        assert changed <= {str(agentforge_home)}, words
+
+
+def _spoken_to(person: Person, words: tuple[str, ...], typed: tuple[str, ...]) -> tuple[int, str]:
+    """What a command says at a terminal at which somebody types a line whenever it falls silent."""
+    keeper, terminal = pty.openpty()
+    env = {**person.environment(), "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120", "EDITOR": "true"}
+    env |= {"HTTPS_PROXY": "http://127.0.0.1:9"}  # nobody: no command here needs anything of another machine
+    said, until, rest = b"", time.monotonic() + 120, [*typed]
+    with subprocess.Popen(
+        (COMMAND, *words),
+        cwd=person.checkout,
+        env=env,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - it does one call
+    ) as process:
+        os.close(terminal)
+        while time.monotonic() < until:
+            if select.select([keeper], [], [], 0.5 if said else None)[0]:
+                try:
+                    said += os.read(keeper, 65536)
+                except OSError:
+                    break
+            elif rest:
+                os.write(keeper, rest.pop(0).encode())
+        else:
+            process.kill()
+        os.close(keeper)
+    return process.returncode, said.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+
+
+def test_no_command_that_asks_a_person_or_stays_leads_out_of_a_hostile_repository(
+    play: Play, tmp_path: Path, agentforge_home: Path
+) -> None:
+    home, marks = agentforge_home.parent, tmp_path / "marks"
+    marks.mkdir()
+    (home / ".ssh").mkdir()
+    (home / ".ssh/id").write_text("a key of the person's\n")
+    play.person.scripted(patch(), review())
+    _made_hostile(play, marks, home)
+    script = f"scripted:{play.person.script}"
+    code, text = _at_a_terminal(
+        play.person, "start", REQUEST, "--lane", "hotfix", "--model", script, installed=False
+    )
+    assert code == 0, text
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    facts = {"TASK": play.person.only_task(), "SCRIPT": script, "PORT": port}
+    watched = (marks, home, tmp_path, Path("/etc"), Path("/usr/local/bin"))
+    before = _picture(watched)
+    for name in [*SPOKEN] if SOAK else ["setup", "dashboard", "discard"]:
+        rest, typed = SPOKEN[name]
+        words = tuple(facts.get(word, word) for word in (*name.split(), *rest))
+        code, text = _spoken_to(play.person, words, typed)
+        assert RAW.findall(text.replace("^C", "")) == [], (words, text)
+        assert "Traceback" not in text, (words, text)
+        assert "a key of the person's" not in text, words
+        assert "typed" not in text, (words, "a key is not shown")
+        assert code in {0, 1, 2, 3, 4, 130}, (words, text)
         after = _picture(watched)
         changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         assert changed <= {str(agentforge_home)}, words

@@ -2,10 +2,10 @@
 together is then kept by the kernel at every moment, and not looked at now and then.
 
 One may be made below a group that was handed to this user (a session of systemd's does that), or by root.
-Version 2 has all controllers in one tree; version 1 has a tree for each. In version 2 a group has processes or
-gives controllers, not both: one that was handed over with nothing but this program in it (a unit with
-`Delegate=yes`, a container) is made ready by a step down. Where there is none, or a step fails, the run has the
-watcher of `bounds` alone.
+Version 2 has all controllers in one tree; version 1 has a tree for each. In version 2 a group has processes
+or gives controllers, not both: one that was handed over with nothing but this program in it (a unit with
+`Delegate=yes`, a container) is made ready by a step down. Where there is none, or a step fails, the run has
+the watcher of `bounds` alone.
 """
 
 import os
