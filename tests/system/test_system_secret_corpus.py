@@ -144,6 +144,14 @@ EVERYDAY = [
     '"narHash": "sha256-nG/A0Yq5t2L0pMrGzDW0Mk0mGzIFSp9YlgaKJJ2vUgE=",',
     "  checksum: 10c0/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "cGxhaW4gd29yZHMgd2l0aG91dCBhbnl0aGluZyBzZWNyZXQgYXQgYWxsLCBvbmx5IGxvbmc=",
+    "prod:first-stage-12|another one",
+    "u+200B and GOOGLE_APPLICATION_CREDENTIALS_JSON_2024",
+    "def test_smb(client): smbclient -U ada //host/share",
+    "ls -a a:b; tar -a -cf x.tar http https",
+    "https --auth-type=bearer https://example.com",
+    "EXPLAIN SELECT * FROM sk1_table_of_2024_and_more",
+    "unkey_the_second_row_in_2024",
+    "session_token = '3b241101-e2bb-4255-8caf-4136c566a962'",
     "deployment api-server-01 and sess-manager-with-a-long-name-for-2-users-and-more",
 ]  # fmt: skip
 

@@ -136,19 +136,23 @@ _AUTH = (
 )
 _NPM = rf"(?P<keep>:_(?:authToken|password)\s{{0,4}}=\s{{0,4}}{_QUOTE}?)(?P<value>[A-Za-z0-9+/_=.-]{{8,400}}+){_AFTER}"
 _CURL = (
-    rf"(?<=[\s\"',])(?P<keep>(?:-u|--user|-U|--proxy-user)(?:[ =\"',]{{1,4}}|(?=[a-z])){_QUOTE}?[^\s:\"'$]{{0,100}}:)"
+    rf"(?<=[\s\"',])(?P<keep>(?:-u|--user|-U|--proxy-user|-a|--auth)(?:[ =\"',]{{1,4}}|(?=[a-z])){_QUOTE}?[^\s:\"'$]{{0,100}}:)"
     rf"(?P<value>[^\s\"'`\\$]{{4,200}}){_AFTER}"
 )
 _LOGIN = (
     rf"(?<=[\s\"',])(?P<keep>(?:-p|--password|--passwd|-a|-w|-P)[ =\"',]{{0,4}}{_QUOTE}?)(?P<value>[{_LETTERS}.=/+]{{6,200}}+)"
     rf"{_AFTER}"
 )
-_FETCHERS = ("curl", "wget")
+_FETCHERS = ("curl", "wget", "http ", "https ", "xh ")
 _CLIENTS = (
     *("docker", "podman", "helm", "az ", "oc ", "skopeo", "buildah", "sshpass", "redis-cli", "mysql", "mariadb"),
     *("mongo", "ldapsearch", "snowsql", "sqlcmd", "kinit", "cqlsh", "influx", "twine", "cosign"),
 )  # fmt: skip
 _ENCODE = rf"(?<=\s)(?P<keep>-[kK][ ]{{1,2}}{_QUOTE}?)(?P<value>[{_LETTERS}.=/+]{{6,200}}+){_AFTER}"
+_BRACED = r"(?P<keep>(?i:pwd|password)=\{)(?P<value>[^\s{}]{6,100})(?=\}\s{0,2}(?:;|$|[\"']))"
+_BASIC_OF = rf"(?P<keep>http-basic\.[\w-]{{1,60}} \S{{1,100}} )(?P<value>[{_LETTERS}.=/+]{{6,200}}+){_AFTER}"
+_IDENT = rf"(?P<keep>npmAuthIdent: {_QUOTE}?[^\s:\"']{{1,100}}:)(?P<value>[{_LETTERS}.=/+]{{6,200}}+){_AFTER}"
+_SMB = rf"(?<=\s)(?P<keep>-U [^\s%]{{1,100}}%)(?P<value>[{_LETTERS}.=/+]{{6,100}}+){_AFTER}"
 _PASSIN = r"(?P<keep>-pass(?:in|out)?[ =]{1,2}pass:)(?P<value>[^\s\"'\\$]{4,100})"
 _SPACED = rf"(?P<keep>--(?:password|passwd|passphrase|token|api-key|secret|auth-token)[ ]{_QUOTE}?)(?P<value>[{_LETTERS}.=/+]{{6,200}}+){_AFTER}"
 
@@ -182,9 +186,12 @@ _PLACEHOLDERS = frozenset(
         "mypassword",
     ]
 )
+_NAME_BEFORE = 10
+_NAMES_OF_IDS = ("apikey", "password", "secretkey", "privatekey", "accesstoken", "authtoken", "servertoken")
+"""Of these a whole id is the secret; of `secret_id` or `page_token` it is a name."""
 _HEX_BITS = 2.8
-_AWS_SECRET = 40
-"""Characters; the first of them may be a slash."""
+_WITH_SLASH = (40, 44)
+"""Characters of a secret key of AWS, and of 32 bytes in base64: the first of them may be a slash."""
 # How random a named value has to look: from this length on, kinds of characters, digits, and bits per
 # character at least.
 _LOOKS = ((32, 3, 1, 3.9), (20, 2, 3, 3.2), (12, 3, 2, 3.2))
@@ -265,11 +272,11 @@ def _url_value(match: re.Match[str]) -> bool:
 def _named_value(match: re.Match[str]) -> bool:
     value = match["value"] or match["bare"]
     if _UUID.fullmatch(value):
-        name = match.string[max(0, match.start() - 4) : match.start()] + match["name"]
-        return name.lower().replace("-", "").replace("_", "").endswith(("apikey", "password")) or (
+        name = match.string[max(0, match.start() - _NAME_BEFORE) : match.start()] + match["name"]
+        return name.lower().replace("-", "").replace("_", "").endswith(_NAMES_OF_IDS) or (
             match["name"] == "TOKEN" and match["keep"].endswith("=")  # a variable, and no name of a page
         )
-    slash = value.startswith("/") and len(value) == _AWS_SECRET and chance.is_jumbled(value)
+    slash = value.startswith("/") and len(value) in _WITH_SLASH and chance.is_jumbled(value)
     if (_HARMLESS.match(value) and not slash) or "://" in value or _CODE.fullmatch(value):
         return False
     bits = chance.bits(value)
@@ -341,9 +348,13 @@ NAMED = (
     _rule("password", ":5432:|:5433:|:6432:|:*:", _PGPASS, _odd_value),
     _rule("basic", "_auth|\"auth|'auth", _AUTH, _basic),
     _rule("npm_token", ":_authtoken|:_password", _NPM, _npm_value),
-    _rule("password", "-u|--user|--proxy-user", _CURL, _odd_value, _in_a_line_of(_FETCHERS)),
+    _rule("password", "-u|--user|--proxy-user|-a|--auth", _CURL, _odd_value, _in_a_line_of(_FETCHERS)),
     _rule("password", "-p|--pass|-a|-w", _LOGIN, _odd_value, _in_a_line_of(_CLIENTS)),
     _rule("password", "-pass", _PASSIN, _given_value),
+    _rule("password", "pwd={|password={", _BRACED, _odd_value),
+    _rule("password", "http-basic.", _BASIC_OF, _odd_value),
+    _rule("password", "npmauthident", _IDENT, _odd_value),
+    _rule("password", "-u ", _SMB, _odd_value, _in_a_line_of(("smbclient", "rpcclient", "smbget"))),
     _rule("password", "password>|passphrase>|secret>|token>|apikey>|api_key>|privatekey>", _TAG, _odd_value),
     _rule("password", "password|secret|token|apikey", _ATTRIBUTE, _odd_value),
     _rule("password", "password|secret|token", _DEFAULT, _odd_value),

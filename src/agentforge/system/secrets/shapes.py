@@ -40,7 +40,7 @@ BEGINNINGS = {
     "openai_key": (("sk-",), r"sk-[A-Za-z0-9_-]{20,}+"),
     "google_key": (
         ("AIza", "ya29.", "GOCSPX-", "1//0"),
-        r"(?:AIza[A-Za-z0-9_-]{35,}+|ya29\.[A-Za-z0-9_-]{20,}+|GOCSPX-[A-Za-z0-9_-]{24,}+|1//0[A-Za-z0-9_-]{30,}+)",
+        r"(?:AIza[A-Za-z0-9_-]{35,}+|ya29\.(?:[a-z]\.)?[A-Za-z0-9_-]{20,}+|GOCSPX-[A-Za-z0-9_-]{24,}+|1//0[A-Za-z0-9_-]{30,}+)",
     ),
     "stripe_key": (
         ("sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"),
@@ -51,7 +51,8 @@ BEGINNINGS = {
     "docker_token": (("dckr_pat_", "dckr_oat_"), r"dckr_[po]at_[A-Za-z0-9_-]{16,}+"),
     "sendgrid_key": (("SG.",), r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}(?![A-Za-z0-9_-])"),
     "vault_token": (("hvs.", "hvb.", "hvr."), r"hv[sbr]\.[A-Za-z0-9_-]{24,}+"),
-    "age_key": (("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[0-9A-Z]{40,}+"),
+    "age_key": (("AGE-SECRET-KEY-",), r"AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{40,}+"),
+    "convex_key": (("prod:", "dev:", "preview:"), r"(?:prod|dev|preview):[a-z-]{5,60}[0-9]{1,4}\|[A-Za-z0-9+/=]{40,}+"),
     "jwt": (
         ("eyJ",),
         (
@@ -108,7 +109,16 @@ LONG_WORDS = {
     "helicone_key": r"sk-helicone-(?:[a-z0-9]{7}-){3}[a-z0-9]{7}",
     "cursor_key": rf"(?:key|crsr)_(?:{_H}{{128}}|{_H}{{64}})",
     "bedrock_key": r"(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/=]{60,}+",
+    "lambda_key": rf"secret_{_A}{{20}}_{_H}{{32}}\.{_A}{{32}}",
+    "runpod_key": rf"rpa_{_DIGIT}{_A}{{48}}",
+    "unkey_key": rf"unkey_{_DIGIT}{_A}{{20,28}}",
     # Clouds.
+    "aws_session_token": r"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz)[A-Za-z0-9+/=]{60,}+",
+    "azure_key": rf"{_A}{{52}}JQQJ99{_A}{{26}}",
+    "google_hmac_key": r"GOOG1?(?=[A-Z]{0,30}[0-9])[A-Z0-9]{56,60}",
+    "firebase_key": rf"AAAA{_W}{{7}}:APA91b{_W}{{100,}}+",
+    "exoscale_key": rf"EXO{_H}{{24}}",
+    "atlas_secret": rf"mdb_sa_sk_{_W}{{40}}",
     "alibaba_key": rf"LTAI{_A}{{12,24}}",
     "tencent_key": rf"AKID{_A}{{32}}",
     "baidu_key": rf"bce-v3/ALTAK-{_A}{{21}}/{_H}{{40}}",
@@ -180,7 +190,7 @@ LONG_WORDS = {
     "logfire_token": rf"pylf_v[0-9]_[a-z]{{2}}_{_A}{{40,50}}",
     "posthog_key": rf"ph[xs]_{_A}{{40,50}}",
     "axiom_token": rf"xa[ap]t-{_UUID}",
-    "datadog_key": rf"dd[aps]_{_A}{{30,50}}",
+    "datadog_key": rf"dd(?:[aps]|pat)_{_A}{{30,50}}",
     # Mail and messages.
     "mailgun_key": rf"(?:key-{_H}{{32}}|{_H}{{32}}-{_H}{{8}}-{_H}{{8}})",
     "mailchimp_key": rf"{_H}{{32}}-us[0-9]{{1,2}}",
@@ -191,8 +201,8 @@ LONG_WORDS = {
     "telegram_token": r"(?:bot)?[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
     "discord_token": r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
     "discord_mfa_token": rf"mfa\.{_W}{{80,90}}",
-    "facebook_token": rf"(?<![+/])EAA{_A}{{60,}}+(?![+/])",
-    "linkedin_token": rf"AQ(?:U|V){_W}{{80,}}+",
+    "facebook_token": rf"(?<![+/])(?:EAA{_A}{{60,}}+|(?:IG|TH)AA{_A}{{100,}}+)(?![+/])",
+    "linkedin_token": rf"AQ[U-X]{_W}{{80,}}+",
     "teams_webhook": rf"webhookb2/{_UUID}@{_UUID}",
     "teams_webhook_key": rf"IncomingWebhook/{_H}{{32}}/{_UUID}",
     # Money and shops.
@@ -211,6 +221,10 @@ LONG_WORDS = {
     "svix_key": rf"(?:test)?sk_{_W}{{32}}\.(?:us|eu|in|ca|au)",
     "polar_token": rf"polar_(?:oat|pat)_{_W}{{32,60}}",
     "coinbase_key": r"organizations/[0-9a-f-]{36}/apiKeys/[0-9a-f-]{36}",
+    "porkbun_key": rf"[ps]k1_{_H}{{64}}",
+    "twitch_token": r"oauth:(?=[a-z]{0,20}[0-9])[a-z0-9]{30}",
+    "pagerduty_key": rf"u(?:\+|%2[Bb]){_DIGIT}(?=[a-z0-9_-]{{0,17}}[A-Z]){_W}{{18}}",
+    "intercom_token": r"dG9rO[A-Za-z0-9+/]{54,60}=",
     # Desks.
     "airtable_token": rf"pat{_A}{{14}}\.{_H}{{64}}",
     "clickup_token": r"pk_[0-9]{5,10}_[A-Z0-9]{32}",
@@ -230,7 +244,7 @@ LONG_WORDS = {
     "mapbox_token": rf"[st]k\.eyJ{_W}{{40,}}+\.{_W}{{20,}}+",
     "frameio_token": rf"fio-u-{_W}{{60,70}}",
     "zuplo_key": rf"zpka_{_H}{{32}}_{_H}{{8}}",
-    "sas_signature": r"sig=[A-Za-z0-9%+/]{40,60}(?:%3D|%3d|=)",
+    "sas_signature": r"(?:sig(?:=|%3D)[A-Za-z0-9%+/]{40,60}(?:%3D|%3d|=)|Signature(?:=|%3D)[0-9a-f]{64})",
     # Services whose tokens are a name and then chance: at least four digits, or one among letters of both sizes.
     "service_token": (
         r"(?:dop_v1_|doo_v1_|dor_v1_|shp(?:at|ss|ca|ua|pa|tka)_|lin_api_|gsk_|pplx-|xai-|rubygems_|PMAK-|tskey-"
@@ -241,5 +255,6 @@ LONG_WORDS = {
     # Keys without a name.
     "fernet_token": r"gAAAAA[A-Za-z0-9_-]{70,}+={0,2}",
     "bitcoin_key": r"xprv[A-HJ-NP-Za-km-z1-9]{100,112}",
+    "signify_key": r"RWR(?:TY0Iy|CSwAA)[A-Za-z0-9+/=]{100,}+",
     "nostr_key": r"nsec1[02-9ac-hj-np-z]{58}",
 }  # fmt: skip
