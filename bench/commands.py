@@ -23,7 +23,7 @@ from bench.timed import median_ms, without_syncs
 TASKS = 1_000
 EVERYWHERE, REPOSITORIES = 500, 20
 ROUNDS = 9
-AGENTFORGE = (sys.executable, "-m", "agentforge.surfaces.cli.main")
+AGENTFORGE = (sys.executable, "-m", "agentforge")
 
 
 @dataclass(frozen=True, slots=True)

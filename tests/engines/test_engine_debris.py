@@ -123,7 +123,7 @@ def test_refs_that_ran_ahead_stale_locks_a_torn_pack_and_damaged_views_are_no_ob
     scene.files.pack.write_bytes(whole[: len(pack) + (len(whole) - len(pack)) // 2])
     scene.files.state.write_text("status: [")
     scene.files.working_memory.unlink()
-    scene.home.index.write_bytes(b"no database")
+    scene.home.task_index.write_bytes(b"no database")
     # Whoever moved the ref of the steps took the trees before from it: that stays named.
     drive_and_compare(site, scene, engine, ("refs",))
     assert "completed" in scene.files.state.read_text()

@@ -13,7 +13,7 @@ import click
 import pytest
 
 from agentforge.surfaces.cli.main import cli
-from agentforge.surfaces.cli.printing import safe
+from agentforge.surfaces.cli.safe_text import safe
 from tests.project.texts import nodes, strings
 
 ROOT = Path(__file__).parents[2]

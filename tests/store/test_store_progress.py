@@ -131,7 +131,7 @@ def test_a_long_list_over_many_repositories_replays_only_what_has_changed(
         task_id = f"task-20260102-{number}"
         files = ProjectFiles(repos[number % 20]).task(task_id)
         Journal.create(files, Create(replace(create.spec, task_id=task_id)), clock).close()
-    with Index(home.index, pytest.fail) as index:
+    with Index(home.task_index, pytest.fail) as index:
         for repo in repos:
             index.rows(repo)
     victim = ProjectFiles(repos[0]).task("task-20260102-0").journal

@@ -199,7 +199,7 @@ def test_a_name_that_two_repositories_use_needs_its_repository(top: Path, visito
     other = make_repository(top.parent / "cellar", {"b.txt": "b\n"})
     for each in (top, other):
         put_task(each)
-    with Index(Home(home_path()).index, lambda _: None) as index:
+    with Index(Home(home_path()).task_index, lambda _: None) as index:
         assert len(index.rows(other)) == 1
     came = visitor.ask("GET", f"/api/tasks/{TASK}")
     assert (came.status, "is a task of 2 repositories" in came.data["error"]["message"]) == (400, True)

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -100,6 +101,53 @@ def test_a_list_of_tasks_that_have_not_moved_loads_none_of_the_rules(asked: Scen
         loaded = set(done.stderr.split())
         assert "agentforge.app.record.rows" in loaded
         assert [name for name in sorted(loaded) if name.startswith(heavy)] == [], words
+
+
+ENTERED = """\
+import sys
+from agentforge.surfaces.cli.entry import main
+assert main() == 0
+print(*sorted(sys.modules), file=sys.stderr)
+"""
+LIST = ("click", "ctypes", "dataclasses", "hashlib", "rich", "secrets", "shutil")
+
+
+def test_the_list_of_all_tasks_in_a_pipe_is_that_of_the_command_without_loading_it(asked: Scene) -> None:
+    said = asked.run("status", "--all", "--no-banner").stdout  # more words than are known beforehand
+    done = subprocess.run(
+        [sys.executable, "-c", ENTERED, "status", "--all"],
+        cwd=asked.top,
+        env=dict(asked.environ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.sub(r"\d+[smh]", "", done.stdout) == re.sub(r"\d+[smh]", "", said)
+    loaded = set(done.stderr.split())
+    assert "agentforge.app.record.rows" in loaded
+    assert not loaded & {*LIST, "agentforge.surfaces.cli.main"}
+
+
+def test_the_list_of_all_tasks_still_says_what_is_wrong(asked: Scene, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    environ = {**asked.environ, "AGENTFORGE_HOME": str(home)}
+
+    def listed() -> subprocess.CompletedProcess[str]:
+        command = [COMMAND, "status", "--all"]
+        return subprocess.run(
+            command, cwd=asked.top, env=environ, capture_output=True, text=True, check=False
+        )
+
+    assert "No tasks on this machine yet" in listed().stdout
+    (home / "index.db").write_bytes(b"no database" * 100)
+    assert "was damaged" in listed().stderr
+    (home / "repos.yaml").write_text("repositories:\n  - name: away\n    path: /not/there\n")
+    (home / "repos.yaml").chmod(0o600)
+    assert "/not/there" in listed().stderr
+    environ["AGENTFORGE_HOME"] = str(home / "index.db")
+    refused = listed()
+    assert (refused.returncode, refused.stderr.count("Traceback")) == (2, 0), refused.stderr
 
 
 def test_a_watched_list_fills_the_terminal_and_ends_with_ctrl_c(asked: Scene) -> None:

@@ -294,7 +294,7 @@ def test_clean_takes_the_checkout_of_a_finished_task_alone_and_it_is_made_again(
 def test_an_environment_that_an_unmerged_branch_needs_is_known(story: Story) -> None:
     scene = story.scene
     home = Home(Path(scene.environ["AGENTFORGE_HOME"]))
-    with Index(home.index, lambda _: None) as index:
+    with Index(home.task_index, lambda _: None) as index:
         rows = {(repo_name(Path(row.repo)), row.task_id): row for row in index.rows()}
     key = (
         Site.open(scene.top).read(TaskFiles(scene.top / ".agentforge" / "tasks" / scene.task)).state.baseline

@@ -1,13 +1,15 @@
-"""Where everything is: the names of files and directories, of tasks, and of what a person may call a task."""
+"""Where everything is: the names of files and directories, of tasks, and of what a person may call a task.
+
+Its values are named tuples: a list of tasks in a pipe is shown sooner than `dataclasses` is loaded.
+"""
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agentforge.core.errors import UsageError
-from agentforge.system.canon import digest
 
 ENGINE_FILE = "engine.yaml"
 """What somebody who took a task over wrote beside `task.yaml`."""
@@ -25,8 +27,7 @@ def plain_name(name: str) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True)
-class TaskFiles:
+class TaskFiles(NamedTuple):
     """Everything of one task; `root` is `.agentforge/tasks/<task_id>`."""
 
     root: Path
@@ -134,8 +135,7 @@ RUN_STATE = ("tasks", "escalations", "violations", "audit")
 """Directories of `.agentforge` that hold what tasks left here; the others are meant to be shared."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFiles:
+class ProjectFiles(NamedTuple):
     """The files that AgentForge keeps in a checkout, below `.agentforge`."""
 
     top: Path
@@ -165,8 +165,7 @@ class ProjectFiles:
         return TaskFiles(self.tasks / plain_name(task_id))
 
 
-@dataclass(frozen=True, slots=True)
-class Trees:
+class Trees(NamedTuple):
     """A task's directories outside of the checkout."""
 
     root: Path
@@ -187,14 +186,13 @@ class Trees:
         return self.root / "env"
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(NamedTuple):
     """The user's own directory, `~/.agentforge`: what belongs to no single repository."""
 
     path: Path
 
     @property
-    def index(self) -> Path:
+    def task_index(self) -> Path:
         """Tasks of all repositories; can be rebuilt."""
         return self.path / "index.db"
 
@@ -254,6 +252,8 @@ class Home:
 
 def repo_name(repo: Path) -> str:
     """A name for a checkout: readable, and different for every path."""
+    from agentforge.system.canon import digest  # noqa: PLC0415 - a list of tasks needs none
+
     real = repo.resolve()
     return f"{_ascii(real.name)[:_LONGEST_SLUG].strip('-') or 'repo'}-{digest(str(real))[:10]}"
 
@@ -275,7 +275,11 @@ def slug(request: str) -> str:
     if len(words) > _LONGEST_SLUG:
         words = words[: _LONGEST_SLUG + 1]
         words = words.rpartition("-")[0] or words[:_LONGEST_SLUG]
-    return words if len(words) >= 3 else f"{words}-{digest(request)[:8]}".lstrip("-")
+    if len(words) >= 3:
+        return words
+    from agentforge.system.canon import digest  # noqa: PLC0415 - as above
+
+    return f"{words}-{digest(request)[:8]}".lstrip("-")
 
 
 def find_task(tasks: Path, given: str, archived: Iterable[str] = ()) -> str:

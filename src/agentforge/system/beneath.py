@@ -8,11 +8,10 @@ descriptors.
 """
 
 import contextlib
-import ctypes
 import errno
 import os
-import secrets
 import stat
+import struct
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
@@ -24,6 +23,8 @@ from agentforge.core.errors import ModelMistake
 _OPENAT2 = 437
 """The number of the call, the same on every architecture that Python runs on."""
 _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
+_HOW = "=QQQ"
+"""How to open: flags, mode, what is refused; each a number of 64 bits."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 """Not blocking: a pipe in the tree must not hold us up before we see that it is one."""
@@ -35,10 +36,6 @@ Opener: TypeAlias = Callable[[int, str, int, int], int]
 """From a descriptor of the root, a path beneath it, flags and a mode to a descriptor. Follows no link, at any
 place.
 """
-
-
-class _How(ctypes.Structure):
-    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
 
 class Content(NamedTuple):
@@ -55,12 +52,17 @@ def by_kernel() -> Opener | None:
     """
     if not sys.platform.startswith("linux"):
         return None
+    import ctypes  # noqa: PLC0415 - longer to load than most files to read
+
     call = ctypes.CDLL(None, use_errno=True).syscall
     call.restype = ctypes.c_long
 
     def opener(top: int, relative: str, flags: int, mode: int) -> int:
-        how = _How(
-            flags | os.O_CLOEXEC, mode if flags & os.O_CREAT else 0, _NO_MAGICLINKS | _NO_SYMLINKS | _BENEATH
+        how = struct.pack(
+            _HOW,
+            flags | os.O_CLOEXEC,
+            mode if flags & os.O_CREAT else 0,
+            _NO_MAGICLINKS | _NO_SYMLINKS | _BENEATH,
         )
         name = ctypes.c_char_p(os.fsencode(relative))
         found = int(
@@ -68,8 +70,8 @@ def by_kernel() -> Opener | None:
                 ctypes.c_long(_OPENAT2),
                 ctypes.c_int(top),
                 name,
-                ctypes.byref(how),
-                ctypes.c_size_t(ctypes.sizeof(how)),
+                ctypes.c_char_p(how),
+                ctypes.c_size_t(len(how)),
             )
         )
         if found < 0:
@@ -342,7 +344,7 @@ def change_all(root: Path, removed: Collection[str], written: Mapping[str, Conte
 
 def _beside(relative: str) -> str:
     folder, slash, _ = relative.rpartition("/")
-    return f"{folder}{slash}.tmp-{secrets.token_hex(8)}"
+    return f"{folder}{slash}.tmp-{os.urandom(8).hex()}"
 
 
 def _parts(relative: str) -> list[str]:

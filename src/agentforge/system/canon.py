@@ -6,8 +6,10 @@ A canonical value is one line that is JSON and, inside a YAML document, also a Y
 import hashlib
 import json
 import re
+from typing import TYPE_CHECKING
 
-from agentforge.core.reply import Json
+if TYPE_CHECKING:
+    from agentforge.core.reply import Json
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 # YAML readers refuse these raw, or take them for a line break (U+0085, U+2028, U+2029); as `\uXXXX` JSON and
@@ -17,7 +19,7 @@ _UNREADABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]
 _EXACT = frozenset({str, int, bool, type(None)})
 
 
-def canonical(value: Json) -> bytes:
+def canonical(value: "Json") -> bytes:
     """Sorted keys, no blanks, UTF-8. A float, or anything else that JSON cannot hold exactly, is a
     `TypeError` naming its path.
 
@@ -28,7 +30,7 @@ def canonical(value: Json) -> bytes:
     return quote(value).encode()
 
 
-def quote(value: Json) -> str:
+def quote(value: "Json") -> str:
     """The canonical spelling as text, without the check of its types."""
     return _UNREADABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", _ENCODER.encode(value))
 
@@ -38,7 +40,7 @@ def digest(data: bytes | str) -> str:
     return hashlib.sha256(data.encode(errors="surrogatepass") if isinstance(data, str) else data).hexdigest()
 
 
-def digest_value(value: Json) -> str:
+def digest_value(value: "Json") -> str:
     """The hash of a value's canonical JSON."""
     return digest(canonical(value))
 

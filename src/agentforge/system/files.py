@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -261,7 +260,7 @@ def _refusal(path: str, problem: str) -> ModelMistake:
 
 def _write_beside(folder: int, data: bytes, *, durable: bool = True) -> str:
     """A complete file in a directory, on the disk if it is to be durable, ready to take its name."""
-    temporary = f".tmp-{secrets.token_hex(8)}"
+    temporary = f".tmp-{os.urandom(8).hex()}"
     try:
         mode = 0o600 if is_private(folder) else 0o666
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=folder)

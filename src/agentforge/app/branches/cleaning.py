@@ -157,7 +157,7 @@ def _delete_moved(home: Home) -> None:
 
 def _rows(home: Home) -> dict[tuple[str, str], TaskRow]:
     """Every task that is known, by the name of its repository here and its own."""
-    with Index(home.index, lambda _: None) as index:
+    with Index(home.task_index, lambda _: None) as index:
         return {(repo_name(Path(row.repo)), row.task_id): row for row in index.rows()}
 
 

@@ -32,7 +32,7 @@ class TreeLease:
 
 def list_leases(home: Home) -> list[TreeLease]:
     """Every directory of a task on this machine, the largest first."""
-    with Index(home.index, lambda _: None) as index:
+    with Index(home.task_index, lambda _: None) as index:
         rows = index.rows()
     owners = {(repo_name(Path(row.repo)), row.task_id): row for row in rows}
     found = [_lease(place, owners.get((place.parent.name, place.name))) for place in _places(home)]

@@ -120,7 +120,7 @@ def find_lost(site: Site, rows: Iterable[TaskRow]) -> LostTasks:
 
 def lost_tasks(site: Site) -> LostTasks:
     """The tasks of this repository whose hosts are silent."""
-    with Index(site.home.index, lambda _: None) as index:
+    with Index(site.home.task_index, lambda _: None) as index:
         return find_lost(site, index.rows(site.git.top))
 
 

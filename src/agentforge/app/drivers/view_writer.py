@@ -20,7 +20,7 @@ class ViewWriter:
     def __init__(self, site: Site, journal: Journal, progress: Callable[[str], None]) -> None:
         self._site, self._journal, self._status = site, journal, journal.state.status
         self._written = 0.0
-        self._index = index.Index(site.home.index, progress)
+        self._index = index.Index(site.home.task_index, progress)
 
     def __call__(self, _: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
         """A listener of the journal: one line was written."""

@@ -75,7 +75,7 @@ def _journal(site: Site, name: str) -> Journal:
     try:
         return site.read(site.find(name))
     except UsageError:
-        with Index(site.home.index, lambda _: None) as index:
+        with Index(site.home.task_index, lambda _: None) as index:
             elsewhere = [row for row in index.rows() if row.task_id == name and row.repo != str(site.git.top)]
         if not elsewhere:
             raise

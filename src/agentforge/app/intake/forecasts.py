@@ -30,7 +30,7 @@ def past_tasks(site: Site, pipeline: Pipeline, notice: Callable[[str], None]) ->
     """What the completed tasks of this checkout took in the same lane of the same line, the newest last. One
     that was given up says nothing about the next.
     """
-    with Index(site.home.index, notice) as index:
+    with Index(site.home.task_index, notice) as index:
         rows = index.rows(site.git.top)
     alike = (pipeline.lane, pipeline.line)
     completed = {row.task_id for row in rows if row.status == "completed" and (row.lane, row.line) == alike}

@@ -21,7 +21,7 @@ class AskedQuestion(NamedTuple):
 def list_questions(site: Site, *, answered: bool = False) -> Iterator[AskedQuestion]:
     """The open questions, newest task first; with `answered` the old ones too."""
     site.restore_archived()
-    with Index(site.home.index, lambda _: None) as index:
+    with Index(site.home.task_index, lambda _: None) as index:
         rows = index.rows(site.git.top)
     for row in rows:
         if row.status != "unreadable" and (answered or row.status == "blocked"):

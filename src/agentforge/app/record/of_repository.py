@@ -26,7 +26,7 @@ class TaskList:
 def list_tasks(site: Site, notice: Callable[[str], None] = lambda _: None) -> TaskList:
     """Restores what git still knows, and reads only the journals that have changed."""
     restored = site.restore_archived()
-    with Index(site.home.index, notice) as index:
+    with Index(site.home.task_index, notice) as index:
         rows = index.rows(site.git.top)
     return TaskList(rows, _lost(site, rows), restored)
 

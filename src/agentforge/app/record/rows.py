@@ -5,13 +5,13 @@ of hundreds of tasks is there at once.
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 
 from agentforge.core.errors import UsageError
 from agentforge.core.statuses import TERMINAL
 from agentforge.store.layout import Home, ProjectFiles, TaskFiles
-from agentforge.store.task.lock import is_held
 from agentforge.store.task.moments import Clock, Summary, timed, utc_now
 from agentforge.store.user.index import Index, TaskRow
 from agentforge.store.user.repositories import Repository, names_by_path, place, read_repositories
@@ -44,29 +44,33 @@ def list_all_tasks(
     home: Home, notice: Callable[[str], None] = lambda _: None, also: Iterable[Path] = ()
 ) -> list[TaskRow]:
     """The tasks of every repository that this user has worked in, and of those in `also`, newest first."""
-    with Index(home.index, notice) as index:
+    with Index(home.task_index, notice) as index:
         return index.rows(also=[*also, *(place(each) for each in _registered(home))])
 
 
 def absent_repositories(home: Home, task_id: str) -> list[str]:
     """The repositories of tasks of this name that were seen once and are not there now."""
-    with Index(home.index, lambda _: None) as index:
+    with Index(home.task_index, lambda _: None) as index:
         return index.absent(task_id)
 
 
 def summaries_of(home: Home, rows: Iterable[TaskRow], clock: Clock = utc_now) -> list[Summary]:
     """Tasks as every surface shows them, at this moment, each with the name that its repository has here."""
-    names = names_by_path(home)
-    return [task_summary(row, clock, names) for row in rows]
+    names, now, shown = names_by_path(home), clock(), list(rows)
+    kept: list[Summary | None] = json.loads(f"[{','.join(row.summary or 'null' for row in shown)}]")
+    return [_as_shown(row, summary, now, names) for row, summary in zip(shown, kept, strict=True)]
 
 
 def task_summary(row: TaskRow, clock: Clock = utc_now, names: Mapping[str, str] = NO_NAMES) -> Summary:
     """One task as every surface shows it, at this moment."""
-    summary = (
-        timed(json.loads(row.summary), clock())
-        if row.summary
-        else {"task_id": row.task_id, **_UNREADABLE, "problem": row.request}
-    )
+    return _as_shown(row, json.loads(row.summary) if row.summary else None, clock(), names)
+
+
+def _as_shown(row: TaskRow, kept: Summary | None, now: datetime, names: Mapping[str, str]) -> Summary:
+    if kept is None:
+        summary = {"task_id": row.task_id, **_UNREADABLE, "problem": row.request}
+    else:
+        summary = timed(kept, now)
     head = {
         "task_id": row.task_id,
         "repo": names.get(row.repo) or row.repo.rpartition("/")[2],
@@ -89,5 +93,8 @@ def lacks_driver(files: TaskFiles, status: str) -> bool:
 def _lacks_driver(lock: str, status: str) -> bool:
     if status in TERMINAL or status in ("blocked", "unreadable"):
         return False
-    # Of most of hundreds of tasks there is none, and a glance tells.
-    return not os.path.lexists(lock) or not is_held(Path(lock))
+    if not os.path.lexists(lock):  # of most of hundreds of tasks there is none, and a glance tells
+        return True
+    from agentforge.store.task.lock import is_held  # noqa: PLC0415 - longer to load than a list to show
+
+    return not is_held(Path(lock))

@@ -149,7 +149,7 @@ def proposed(git: Git) -> tuple[Repository, ...]:
         raise UsageError(
             f"{PROJECT_FILE} cannot be used: {error.sentence.rstrip('.')}.", "Correct and commit it."
         ) from None
-    return tuple(replace(each, path=str(git.top / each.path)) for each in found)
+    return tuple(each._replace(path=str(git.top / each.path)) for each in found)
 
 
 def _named(home: Home, name: str, here: Path | None) -> Repository:

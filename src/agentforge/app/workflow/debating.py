@@ -116,7 +116,7 @@ def _known(site: Site, plan: Mapping[str, Json] | None, base: str) -> OpenTask |
     """
     if plan is None:
         return None
-    with Index(site.home.index, lambda _: None) as index:
+    with Index(site.home.task_index, lambda _: None) as index:
         rows = index.rows(site.git.top)
     for row in rows:
         if not row.line.startswith(PIPELINE) or row.status in _OVER:

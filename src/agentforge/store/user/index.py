@@ -6,9 +6,8 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from agentforge.store.layout import ENGINE_FILE, ProjectFiles, TaskFiles
 from agentforge.store.user.sqlite_file import SqliteFile, open_table
@@ -19,12 +18,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_VERSION = 8
+_VERSION = 9
 _JOURNAL = TaskFiles(Path()).journal.name
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRow:
+class TaskRow(NamedTuple):
     """What a list of tasks shows of one task."""
 
     repo: str
@@ -53,8 +51,8 @@ class TaskRow:
     """Of the file that says who took it over; 0: nobody did."""
 
 
-_NAMES = tuple(field.name for field in fields(TaskRow))
-_CREATE = f"CREATE TABLE IF NOT EXISTS tasks ({', '.join(_NAMES)}, PRIMARY KEY (repo, task_id)) WITHOUT ROWID"
+_NAMES = TaskRow._fields
+_CREATE = f"CREATE TABLE IF NOT EXISTS tasks ({', '.join(_NAMES)}, PRIMARY KEY (repo, task_id))"
 _SELECT = f"SELECT {', '.join(_NAMES)} FROM tasks"  # noqa: S608 - names of our own fields
 _INSERT = f"INSERT OR REPLACE INTO tasks VALUES ({', '.join('?' * len(_NAMES))})"  # noqa: S608 - question marks
 _DELETE = "DELETE FROM tasks WHERE repo = ? AND task_id = ?"
@@ -110,12 +108,12 @@ class Index(SqliteFile):
         return [row.repo for row in self._load() if row.task_id == task_id and not Path(row.repo).is_dir()]
 
     def _load(self) -> list[TaskRow]:
-        return self._try(lambda database: [TaskRow(*values) for values in database.execute(_SELECT)]) or []
+        return self._try(lambda database: list(map(TaskRow._make, database.execute(_SELECT)))) or []
 
     def _save(self, rows: list[TaskRow], gone: list[TaskRow]) -> None:
         def work(database: sqlite3.Connection) -> None:
             with database:
-                database.executemany(_INSERT, [astuple(row) for row in rows])
+                database.executemany(_INSERT, rows)
                 database.executemany(_DELETE, [(row.repo, row.task_id) for row in gone])
 
         if rows or gone:

@@ -91,7 +91,7 @@ class Ledger(SqliteFile):
         """The ledger of a user; a new one is built from the journals of all checkouts in the index."""
 
         def repos() -> Iterable[Path]:
-            with Index(home.index, notice) as index:
+            with Index(home.task_index, notice) as index:
                 return sorted({Path(row.repo) for row in index.rows()})
 
         return cls(ledger_file(home), repos, notice)

@@ -4,14 +4,12 @@ and private.
 
 import fcntl
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from agentforge.core.errors import UsageError
-from agentforge.system.files import append_durable, disk_errors, make_own_directory
 
 _LARGEST = 1_000_000
 
@@ -36,7 +34,9 @@ def read_own(path: Path) -> bytes | None:
 
 def replace_own(path: Path, data: bytes) -> None:
     """The whole file at once, readable by its owner alone from its first byte."""
-    temporary = path.with_name(f".tmp-{secrets.token_hex(8)}")
+    from agentforge.system.files import append_durable, disk_errors  # noqa: PLC0415 - who only reads is quick
+
+    temporary = path.with_name(f".tmp-{os.urandom(8).hex()}")
     with disk_errors():
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
@@ -52,6 +52,8 @@ def replace_own(path: Path, data: bytes) -> None:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Two commands at once must not lose what one of them wrote."""
+    from agentforge.system.files import disk_errors, make_own_directory  # noqa: PLC0415 - as above
+
     make_own_directory(path.parent)
     with disk_errors():
         fd = os.open(

@@ -6,10 +6,9 @@ counts once the person has registered it.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
@@ -26,8 +25,7 @@ _PLAIN = re.compile(
 """A line of the file as it is written here, with a value that is text in every dialect of YAML."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(NamedTuple):
     """A repository by its name."""
 
     name: str
@@ -170,7 +168,7 @@ def check_folder(path: str) -> str:
 def _entry(entry: Any, number: int) -> Repository:  # noqa: ANN401  an entry is any YAML
     if not isinstance(entry, dict):
         raise UsageError(f"repository {number} is no mapping")
-    known = [each.name for each in fields(Repository)]
+    known = list(Repository._fields)
     if unknown := sorted(str(key) for key in set(entry) - set(known)):
         raise UsageError(f"repository {number} has the unknown key `{unknown[0]}`; known: {', '.join(known)}")
     if wrong := next((key for key, value in entry.items() if not isinstance(value, str) or not value), None):
@@ -192,5 +190,5 @@ def _refuse_relative(found: Sequence[Repository]) -> None:
 def _write(path: Path, repositories: Sequence[Repository]) -> None:
     from agentforge.system import strict_yaml  # noqa: PLC0415 - as above
 
-    entries = [{key: value for key, value in asdict(each).items() if value} for each in repositories]
+    entries = [{key: value for key, value in each._asdict().items() if value} for each in repositories]
     replace_own(path, strict_yaml.dump({_KEY: entries}).encode())

@@ -1,5 +1,5 @@
-"""Where the installed command begins. `--help` and `--version` are answered from here: loading what commands
-need would take longer than reading the answer.
+"""Where the installed command begins. `--help`, `--version` and the list of all tasks in a pipe are answered
+from here: loading what commands need would take longer than reading the answer.
 """
 
 import os
@@ -17,10 +17,14 @@ WIDTH = 80
 def main() -> int:
     """Runs the command that was typed, and returns its exit code."""
     fit_streams()
-    answer = _known_answer(sys.argv[1:])
+    try:
+        answer = _known_answer(sys.argv[1:])
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr, flush=True)  # noqa: T201 - `printing` loads what this is here to avoid
+        os._exit(130)
     if answer is not None:
         try:
-            print(answer, end="", flush=True)  # noqa: T201 - `printing` loads what this is here to avoid
+            print(answer, end="", flush=True)  # noqa: T201 - as above
         except BrokenPipeError:  # whoever read our output has seen enough
             os._exit(0)
         except OutputLost as lost:
@@ -41,6 +45,13 @@ def _known_answer(args: list[str]) -> str | None:
     if args in (["--help"], ["-h"]) and _columns() >= WIDTH:
         with open(FRONT_PAGE, encoding="utf-8") as page:  # noqa: PTH123 - see above
             return page.read()
+    if args == ["status", "--all"] and not sys.stdout.isatty():
+        from agentforge.surfaces.cli.quick_list import list_in_pipe
+
+        reconfigure = getattr(sys.stdout, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+        return list_in_pipe()
     return None
 
 

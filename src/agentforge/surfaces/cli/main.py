@@ -128,7 +128,8 @@ def _tell(failure: _Failure, words: Sequence[str]) -> int:
         _say(f"{opening}{failure.sentence}", *([failure.next_step] if failure.next_step else []))
     asked = words[: words.index("--")] if "--" in words else words
     if "--json" in asked:
-        from agentforge.surfaces.cli.printing import print_json, safe
+        from agentforge.surfaces.cli.printing import print_json
+        from agentforge.surfaces.cli.safe_text import safe
 
         told = {
             "code": failure.code,

@@ -7,7 +7,6 @@ a terminal would obey, and none with a secret.
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from agentforge.surfaces.cli.safe_text import safe
 from agentforge.surfaces.cli.streams import OutputLost, give_up_output
 from agentforge.system.visible import harmless, harmless_json, one_line
 
@@ -25,29 +25,6 @@ else:
 
 json_option = click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 """For a command that shows something: the same as data."""
-
-
-_OWN_SETTINGS = "your config.yaml"
-"""How sentences of every layer call the user's own settings; whoever reads them sees where that file is."""
-
-
-def safe(text: str) -> str:
-    """The text as a person may be shown it."""
-    from agentforge.system.secrets.redact import redact  # not before something is said: `--help` is quick
-
-    if _OWN_SETTINGS in text:
-        text = text.replace(_OWN_SETTINGS, _own_settings())
-    return harmless(redact(text)[0])
-
-
-def _own_settings() -> str:
-    from agentforge.core.errors import UsageError
-    from agentforge.store.site import home_path
-
-    try:
-        return str(home_path() / "config.yaml")
-    except UsageError:  # the home is no directory, which is said elsewhere
-        return _OWN_SETTINGS
 
 
 def say(text: str = "", *, err: bool = False) -> None:
@@ -143,6 +120,8 @@ def print_bytes(data: bytes) -> None:
 
 def print_paged(text: str) -> None:
     """Text for a person at a terminal; what is longer than the screen goes through their pager."""
+    import shutil
+
     told = safe(text)
     if told.count("\n") >= shutil.get_terminal_size().lines - 3:
         click.echo_via_pager(told)

@@ -169,7 +169,7 @@ class TaskWatcher:
 
     def _look_around(self) -> None:
         """What no event tells: a driver that died, the first task of a repository, and what was missed."""
-        with Index(self._reader.home.index, lambda _: None) as index:
+        with Index(self._reader.home.task_index, lambda _: None) as index:
             if self._wholly or not self._repos >= set(index.repos()):
                 self._wholly = False
                 self._reader.forget_rows()

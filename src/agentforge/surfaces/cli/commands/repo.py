@@ -142,9 +142,7 @@ def remove(*, name: str, as_data: bool) -> int:
 
 
 def _fields(repository: object) -> dict[str, str | None]:
-    from dataclasses import asdict
-
     from agentforge.store.user.repositories import Repository
 
     assert isinstance(repository, Repository)
-    return {key: value or None for key, value in asdict(repository).items()}
+    return {key: value or None for key, value in repository._asdict().items()}

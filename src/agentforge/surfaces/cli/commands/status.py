@@ -139,7 +139,7 @@ def _here() -> "list[Summary]":
     from agentforge.store.user.index import Index
 
     site = Site.open(here())
-    with Index(site.home.index, lambda _: None) as index:
+    with Index(site.home.task_index, lambda _: None) as index:
         return summaries_of(site.home, index.rows(site.git.top))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.store.task.moments import Summary, seconds_between, stamp
 from agentforge.surfaces.cli.pages.ages import age
-from agentforge.surfaces.cli.printing import safe
+from agentforge.surfaces.cli.safe_text import safe
 from agentforge.system.visible import brief, harmless
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from agentforge.surfaces.cli.pages.events import describe, tone
 from agentforge.surfaces.cli.pages.now import doing
 from agentforge.surfaces.cli.pages.run_events import CAUGHT
 from agentforge.surfaces.cli.pages.words import age
-from agentforge.surfaces.cli.printing import safe
+from agentforge.surfaces.cli.safe_text import safe
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -1,0 +1,25 @@
+"""Text as a person may be shown it, apart from how it is printed: a list in a pipe needs no more."""
+
+from agentforge.system.visible import harmless
+
+_OWN_SETTINGS = "your config.yaml"
+"""How sentences of every layer call the user's own settings; whoever reads them sees where that file is."""
+
+
+def safe(text: str) -> str:
+    """The text as a person may be shown it."""
+    from agentforge.system.secrets.redact import redact  # not before something is said: `--help` is quick
+
+    if _OWN_SETTINGS in text:
+        text = text.replace(_OWN_SETTINGS, _own_settings())
+    return harmless(redact(text)[0])
+
+
+def _own_settings() -> str:
+    from agentforge.core.errors import UsageError
+    from agentforge.store.site import home_path
+
+    try:
+        return str(home_path() / "config.yaml")
+    except UsageError:  # the home is no directory, which is said elsewhere
+        return _OWN_SETTINGS
