@@ -38,7 +38,7 @@ def test_enough_past_tasks_speak_for_themselves() -> None:
         Expected(11, 110_000, 440_000),
         12,
     )
-    assert found.sentence == "About 6 calls, 60k tokens, $0.24; nine in ten under $0.44; from 12 past tasks."
+    assert found.sentence == "About 6 calls, 60k tokens, $0.24; 90% stay under $0.44; from 12 past tasks."
 
 
 def test_one_unknown_price_among_past_tasks_leaves_the_dollars_open() -> None:
@@ -46,7 +46,7 @@ def test_one_unknown_price_among_past_tasks_leaves_the_dollars_open() -> None:
     assert found is not None
     assert found.middle.micro_usd is None
     assert (
-        found.sentence == "About 1 call, 1k tokens, price not known; nine in ten under 1k tokens; from 6 "
+        found.sentence == "About 1 call, 1k tokens, price not known; 90% stay under 1k tokens; from 6 "
         "past tasks."
     )
 
@@ -61,7 +61,7 @@ def test_without_a_past_the_lane_speaks(lane: str, most: int) -> None:
     assert found.middle.micro_usd is not None
     assert found.most.micro_usd is not None
     assert 0 < found.middle.micro_usd < found.most.micro_usd
-    assert "an estimate for the lane" in found.sentence
+    assert "typical of the lane" in found.sentence
 
 
 def test_a_price_is_zero_only_where_it_is_known_to_be() -> None:

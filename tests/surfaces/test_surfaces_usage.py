@@ -115,6 +115,7 @@ sandbox run --network '*' -- true | '*' is not a place on the network
 redact nowhere.txt | cannot be read
 server dev --port x | 'x' is not a number
 config shwo | Did you mean 'show'?
+phase stauts | Did you mean 'status' or 'start'?
 Status | Did you mean 'status'?
 trees nope | No such command 'nope'
 clean --what | No such option '--what'
@@ -202,6 +203,13 @@ def test_a_home_that_cannot_be_used_is_a_usage_error_wherever_it_is_met(
     monkeypatch.setenv("AGENTFORGE_HOME", str(tmp_path / "file"))
     for words in ("status", "start 'Fix x' --model openai:m", "config show", "models list", "clean", "cost"):
         assert "is no directory" in refused(capsys, *shlex.split(words)), words
+    for given, said in (
+        ("here", "Set it to an absolute path"),
+        ("~nobody-of-this-name/x", "cannot be found"),
+    ):
+        monkeypatch.setenv("AGENTFORGE_HOME", given)
+        for words in ("status", "config show", "clean"):
+            assert said in refused(capsys, *words.split()), words
     monkeypatch.setenv("AGENTFORGE_HOME", "")
     monkeypatch.setenv("HOME", "")
     assert "HOME is empty" in refused(capsys, "config", "path"), "not the root directory"

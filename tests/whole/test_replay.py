@@ -264,4 +264,4 @@ def test_a_standing_grant_or_missing_walls_let_no_replay_act_outside_unless_it_i
         done = play.person.run("replay", bare)
         assert not acted(), done.said
     split = play.person.run("fork", bare, "--no-drive")
-    assert (split.code, "without walls" in split.err) == (4, True), split.said
+    assert (split.code, "without a sandbox" in split.err) == (4, True), split.said

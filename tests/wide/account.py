@@ -7,6 +7,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -91,25 +92,34 @@ class Account:
                 os._exit(127)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         said, owed, end = b"", list(answers), time.monotonic() + limit_s
-        while True:
-            if time.monotonic() > end:
-                os.kill(pid, signal.SIGKILL)
-            try:
-                piece = os.read(terminal, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            said += piece
-            if owed and owed[0][0] in plain(said).rpartition("\n")[2]:
-                os.write(terminal, owed.pop(0)[1].encode() + b"\n")
-                said += b"\n"
-            if meanwhile is not None:
-                meanwhile(pid, plain(said))
+        late = False
+        try:
+            while not (late := time.monotonic() > end):
+                if not select.select([terminal], [], [], 1)[0]:
+                    continue
+                try:
+                    piece = os.read(terminal, 65536)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                said += piece
+                if owed and owed[0][0] in plain(said).rpartition("\n")[2]:
+                    os.write(terminal, owed.pop(0)[1].encode() + b"\n")
+                    said += b"\n"
+                if meanwhile is not None:
+                    meanwhile(pid, plain(said))
+        except BaseException:  # also a limit of the test: what was shown is what tells why
+            self.note(f"{plain(said).rstrip()}\n[given up]\n")
+            _end(pid)
+            raise
+        if late:
+            _end(pid)
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         os.close(terminal)
         shown = plain(said)
         self.note(f"{shown.rstrip()}\n[exit {code}]\n")
+        assert not late, f"it did not end within {limit_s:.0f} s:\n{shown}"
         assert not owed, shown
         assert "Traceback" not in shown, shown
         assert "internal error" not in shown, shown
@@ -157,6 +167,13 @@ def interrupt_at(words: str, number: int = signal.SIGINT) -> Callable[[int, str]
                 os.kill(pid, number)
 
     return meanwhile
+
+
+def _end(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)  # it ends its own children
+        time.sleep(2)
+        os.kill(pid, signal.SIGKILL)
 
 
 def _without(path: str, place: Path) -> str:

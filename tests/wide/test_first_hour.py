@@ -19,7 +19,13 @@ from agentforge.testing import AnthropicServer
 from tests.wide.account import BIN, Account, interrupt_at
 from tests.wide.released import MEMBERS, PROJECTS, Released
 
-pytestmark = [pytest.mark.wide, pytest.mark.slow, pytest.mark.network, pytest.mark.xdist_group("first-hour")]
+pytestmark = [
+    pytest.mark.wide,
+    pytest.mark.slow,
+    pytest.mark.network,
+    pytest.mark.timeout(3600),
+    pytest.mark.xdist_group("first-hour"),
+]
 
 KEY, WRONG = "a-right-key-of-9-parts", "a-wrong-key-of-9-parts"
 MODELS = ("claude-sonnet-5-5", "claude-opus-5-5")

@@ -41,7 +41,7 @@ _MENDING: Mapping[TroubleKind, str] = MappingProxyType(
         "not_installed": f"install what is missing, then retry; or name another model {_ANOTHER}",
         "bad_request": f"name another model {_ANOTHER}",
         "day_cap": "wait until tomorrow or raise `day_cap` in your settings, then retry",
-        "window": f"name a model that reads more {_ANOTHER}",
+        "window": f"name a model with a larger context window {_ANOTHER}",
     }
 )
 """What to do about trouble that stays as it is: trying again would end the same way."""

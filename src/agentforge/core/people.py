@@ -185,8 +185,8 @@ def _note_defect(decisions: Decisions, given: NoteDefect) -> str:
     """A fault that somebody found later. It changes nothing of the task: it is kept, and counted."""
     if decisions.state.delivered is None:
         raise StateInvalid(
-            "Only what was delivered can have a defect.",
-            "What is still under way is corrected with `agentforge continue` or a new request.",
+            "Only a delivered task can have a defect.",
+            "Correct a task that is still under way with `agentforge continue`, or start a new one.",
         )
     decisions.tell(DefectNoted(given.note, given.by))
     return "a defect was found in what was delivered"

@@ -83,10 +83,10 @@ class Forecast:
         source = (
             f"from {self.tasks} past tasks"
             if self.tasks
-            else f"an estimate for the lane {self.lane}, until {ENOUGH} tasks have ended here"
+            else f"typical of the lane {self.lane}, until {ENOUGH} tasks have ended here"
         )
         calls = f"{middle.calls} call{'' if middle.calls == 1 else 's'}"
-        return f"About {calls}, {_short(middle.tokens)} tokens, {cost}; nine in ten under {under}; {source}."
+        return f"About {calls}, {_short(middle.tokens)} tokens, {cost}; 90% stay under {under}; {source}."
 
 
 def forecast(

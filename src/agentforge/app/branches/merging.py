@@ -15,6 +15,7 @@ from agentforge.app.evidence import proof
 from agentforge.app.record.deliverable import changes_files
 from agentforge.app.record.open_tasks import OpenTask
 from agentforge.core.errors import StateInvalid, UsageError
+from agentforge.core.statuses import spell_status
 from agentforge.sandbox.worktree import TRAILER
 from agentforge.store.task.lock import DriverLock
 from agentforge.system.git.call import failure
@@ -140,7 +141,7 @@ def _delivered_branch(task: OpenTask) -> tuple[str, str]:
         )
     if state.status != "completed" or state.delivered is None:
         raise StateInvalid(
-            f"{name} is {state.status} and has delivered nothing that could be merged.",
+            f"{name} {spell_status(state.status)} and has delivered nothing that could be merged.",
             f"`agentforge status {name}` shows where it is, and what can be done.",
         )
     branch = state.delivered.branch

@@ -49,7 +49,7 @@ def add_source(site: Site, url: str, saved: Path | None = None) -> RecordedPage:
     """Record a page: as it is fetched now, or as a file holds it. One that is recorded already is renewed."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
-        raise UsageError(f"{url} is no address of a page.", "It begins with https:// and names no user.")
+        raise UsageError(f"{url} is not the address of a page.", "It begins with https:// and names no user.")
     data, suffix = _fetched(url) if saved is None else (_handed_over(saved), saved.suffix)
     digest = hashlib.sha256(data).hexdigest()
     name = re.sub(r"[^\w.-]", "-", parts.hostname)
@@ -85,7 +85,7 @@ def _rows(site: Site, record: str) -> list[dict[str, Json]]:
     value = strict_yaml.load_file(place)
     rows = value.get("sources") if isinstance(value, dict) else []
     if value is not None and not isinstance(rows, list):
-        raise UsageError(f"{record} is no record of sources.", "Fix or remove it.")
+        raise UsageError(f"{record} is not a record of sources.", "Fix or remove it.")
     return [row for row in rows or [] if isinstance(row, dict)] if isinstance(rows, list) else []
 
 

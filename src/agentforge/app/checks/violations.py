@@ -42,7 +42,8 @@ def check_violation(site: Site, name: str) -> Mapping[str, Any]:
     """The violation of that name, as it is on record; refuses one that is not."""
     if not VIOLATION.fullmatch(name):
         raise UsageError(
-            f"{name[:80]} is no violation.", "One is called V- and twelve hexadecimal digits: V-04b31cde217a."
+            f"{name[:80]} is not a violation.",
+            "One is called V- and twelve hexadecimal digits: V-04b31cde217a.",
         )
     found = _read(site.project.violations / f"{name}.yaml")
     if found is None:

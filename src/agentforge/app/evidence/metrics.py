@@ -61,7 +61,7 @@ class TaskMeasure:
     human_s: int = 0
     """From where a question was first shown to its answer."""
     unseen: int = 0
-    """Answered questions of which nobody knows when they were shown."""
+    """Answered questions whose time of showing is not known."""
     reworks: str = ""
     defects: int = 0
     is_complete: bool = True
@@ -179,7 +179,7 @@ FIGURES: Mapping[str, Figure] = {
         under=5.0,
     ),
     "human_unseen": Figure(
-        "answers to questions of which nobody knows when they were shown",
+        "answers to questions whose time of showing is not known",
         lambda group: group.sum(lambda item: item.unseen),
     ),
 }

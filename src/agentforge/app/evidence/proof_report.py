@@ -11,6 +11,7 @@ from agentforge.app.record.open_tasks import OpenTask
 from agentforge.app.record.reports import read_seal_of, signature_of
 from agentforge.app.record.reports import report as task_report
 from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.statuses import spell_status
 from agentforge.gates.change.documents import texts
 from agentforge.gates.flags import flags_of
 from agentforge.store.task.pack import Pack
@@ -51,7 +52,7 @@ def proof_report(task: OpenTask) -> ProofReport:
     state = task.state
     if state.delivered is None:
         raise UsageError(
-            f"{task.task_id} is {state.status} and has delivered nothing.",
+            f"{task.task_id} {spell_status(state.status)} and has delivered nothing.",
             f"`agentforge status {task.task_id}` shows its status.",
         )
     evidence = task_report(task).evidence

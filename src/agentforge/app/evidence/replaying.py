@@ -166,7 +166,7 @@ def _walls(recorded: str, task_id: str) -> str:
         return choose("auto").name
     except UserError as error:
         raise PolicyError(
-            f"{task_id} ran without walls, and a replay does not: {error.sentence}",
+            f"{task_id} ran without a sandbox, and a replay does not: {error.sentence}",
             f"`agentforge replay {task_id} --as-allowed` runs it without them.",
         ) from None
 

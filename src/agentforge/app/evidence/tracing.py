@@ -69,7 +69,7 @@ def export_trace(
         )
     if not where.startswith(("http://", "https://")):
         raise UsageError(
-            f"{where} is no address of a collector: it begins with http:// or https://.",
+            f"{where} is not the address of a collector, which begins with http:// or https://.",
             "Name one with `--endpoint http://127.0.0.1:4318`.",
         )
     collector = _collector(where)

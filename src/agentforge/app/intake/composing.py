@@ -8,6 +8,7 @@ from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.core.state import State
+from agentforge.core.statuses import spell_status
 from agentforge.gates.change.documents import texts
 from agentforge.store.site import Site
 from agentforge.store.task import artifacts
@@ -27,7 +28,7 @@ def from_task(site: Site, name: str, base: str) -> list[ExternalInput]:
     state = journal.state
     if state.status != "completed":
         raise UsageError(
-            f"{state.task_id} is {state.status}, so nothing of it is final yet.",
+            f"{state.task_id} {spell_status(state.status)}, so nothing of it is final yet.",
             f"`agentforge continue {state.task_id}` resumes it.",
         )
     _check_code_is_here(site, state)

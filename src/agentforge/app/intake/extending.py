@@ -18,6 +18,7 @@ from agentforge.core.errors import StateInvalid, UsageError
 from agentforge.core.inputs import Extend
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.state import State
+from agentforge.core.statuses import spell_status
 from agentforge.store.task import artifacts
 from agentforge.store.task.pack import Pack
 
@@ -45,7 +46,7 @@ def extend_line(task: OpenTask, target: str = "") -> None:
     target = catalog_of(task).stage_called(target) if target else usual_target(task)
     if state.status in ("failed", "cancelled"):
         raise UsageError(
-            f"{task.task_id} is {state.status}, so nothing of it is final yet.",
+            f"{task.task_id} {spell_status(state.status)}, so nothing of it is final yet.",
             f"`agentforge continue {task.task_id}` resumes it; it can be extended when it is done.",
         )
     _check_ahead(state, target)

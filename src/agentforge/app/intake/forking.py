@@ -109,7 +109,7 @@ def _check_walls(task: OpenTask, *, at_terminal: bool) -> None:
     own = task.site.home.path / "config.yaml"
     if task.state.sandbox == "none" and not at_terminal and read_own_settings(own)[1].sandbox != "none":
         raise PolicyError(
-            f"{task.task_id} ran without walls, and a fork of it that nobody watches may not.",
+            f"{task.task_id} ran without a sandbox; a fork of it that nobody watches may not.",
             f"Fork it at a terminal, or write `sandbox: none` into {own}.",
         )
 

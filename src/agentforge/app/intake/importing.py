@@ -83,7 +83,7 @@ def read_specification(path: str) -> ExternalInput:
     if isinstance(found, dict) and len(found) == 1 and isinstance(inner := next(iter(found.values())), dict):
         found = inner  # written under its own name
     if not isinstance(found, dict):
-        raise UsageError(f"{path} holds no specification: it is no mapping.")
+        raise UsageError(f"{path} holds no specification: it is not a mapping.")
     if (length := measured(text)) > LONGEST:
         raise UsageError(
             f"{path} has about {length:,} tokens, and a step can be shown {LONGEST:,} of a specification.",

@@ -89,7 +89,7 @@ def _refuse_other_words(task: OpenTask, escalation: Escalation, words: str) -> N
     near = quote((get_close_matches(words, options, n=1) or options)[0])
     known = ", ".join(dict.fromkeys(options))
     raise UsageError(
-        f"{words.strip()[:80]!r} is no answer to {escalation.id}; it takes {known}.",
+        f"{words.strip()[:80]!r} is not an answer to {escalation.id}; it takes {known}.",
         f"Answer again: `agentforge resolve {escalation.id} --task {task.task_id} --answer {near}`.",
     )
 

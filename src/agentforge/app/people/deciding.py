@@ -15,6 +15,7 @@ from agentforge.core.inputs import Message, Resolution, Revise
 from agentforge.core.iterating import ONCE_MORE, REFUSE, read_choice
 from agentforge.core.machine import TERMINAL
 from agentforge.core.state import State
+from agentforge.core.statuses import spell_status
 from agentforge.core.values import CHOICES, Choice, Escalation, Feedback, agrees
 from agentforge.store.task import inbox
 from agentforge.store.task.times import stamp
@@ -37,7 +38,7 @@ def decision_awaited(task: OpenTask) -> Escalation:
         raise UsageError(f"{name} is completed, so what it made is final.", _after_the_end(state))
     if state.status in TERMINAL:
         raise UsageError(
-            f"{name} is {state.status}; no version of it waits for a decision.",
+            f"{name} {spell_status(state.status)}; no version of it waits for a decision.",
             f"`agentforge continue {name}` resumes it.",
         )
     if waiting is not None:
@@ -184,7 +185,7 @@ def _approve(task: OpenTask, asked: Escalation, words: str, feedback: Feedback |
     if yes == GO_ON and word == "revise" and rest:
         return _send(task, asked, rest, None, [])
     raise UsageError(
-        f"{words.strip()[:80]!r} is no answer to {asked.id}; stage {asked.stage} is approved or refused.",
+        f"{words.strip()[:80]!r} is not an answer to {asked.id}; stage {asked.stage} is approved or refused.",
         f'`agentforge approve {task.task_id}`, or `agentforge reject {task.task_id} "why"`.',
     )
 

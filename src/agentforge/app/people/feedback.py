@@ -53,7 +53,7 @@ def _structured(text: str, source: str) -> dict[str, Any] | None:
         return None
     inner = found.get("feedback", found)
     if not isinstance(inner, dict):
-        raise UsageError(f"{source}: `feedback` is no mapping.")
+        raise UsageError(f"{source}: `feedback` is not a mapping.")
     return inner
 
 

@@ -13,6 +13,7 @@ from agentforge.core.errors import PolicyError, StateInvalid, UsageError
 from agentforge.core.inputs import Abort, Expired, Message, Resolution, Resume
 from agentforge.core.machine import TERMINAL
 from agentforge.core.state import State
+from agentforge.core.statuses import spell_status
 from agentforge.core.values import RETRYABLE, Escalation, Feedback
 from agentforge.store.task import inbox
 from agentforge.store.task.times import stamp
@@ -74,7 +75,7 @@ def abort(task: OpenTask, reason: str = "") -> bool:
 def _check_not_over(task: OpenTask) -> None:
     if task.state.status in TERMINAL:
         raise UsageError(
-            f"{task.task_id} is {task.state.status} already; there is nothing to abort.",
+            f"{task.task_id} {spell_status(task.state.status)} already; there is nothing to abort.",
             f"`agentforge status {task.task_id}` shows how it ended.",
         )
 

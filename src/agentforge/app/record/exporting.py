@@ -24,7 +24,7 @@ def export_documents(task: OpenTask, contract: str | None, version: int | None, 
             f"Name one, with its version: `agentforge artifacts list {task.task_id}` shows them.",
         )
     if target.exists() and not target.is_dir():
-        raise UsageError(f"{target} is no directory.", "Name a directory, or one document to export.")
+        raise UsageError(f"{target} is not a directory.", "Name a directory, or one document to export.")
     taken = [target / _name(row) for row in finals.values() if (target / _name(row)).exists()]
     if taken:
         raise UsageError(f"{taken[0]} exists.", "Name another place, or remove it.")

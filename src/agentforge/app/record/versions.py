@@ -99,7 +99,7 @@ def _changed(path: Path, ref: ArtifactRef) -> dict[str, Json] | None:
         raise UsageError(f"{path.name} cannot be read: {error}.", "Write it again as UTF-8 text.") from None
     found: object = strict_yaml.load(text, str(path))
     if not isinstance(found, dict):
-        raise UsageError(f"{path} is no mapping any more.", "Correct it, then answer again.")
+        raise UsageError(f"{path} is not a mapping any more.", "Correct it, then answer again.")
     return None if digest_value(found) == ref.hash else found
 
 
@@ -115,7 +115,7 @@ def _check_final(task: OpenTask, ref: ArtifactRef, path: Path) -> None:
     artifacts.write_final(task.files, ref.contract, ref.phase, ref.version, document_of(task, final))
     if not _is_on_record(task, digest_value(found)):  # else it is the engine's own, of another version
         raise UsageError(
-            f"{place.name} was changed, and it is written by the engine; it was put back.",
+            f"{place.name} was changed, and it is written by the engine; it was restored.",
             f"Edit {path}, then answer again.",
         )
 

@@ -125,7 +125,7 @@ def _sandbox(container: ContainerSpec | None) -> MachineCheck:
     if find_program("bwrap") is None:
         return MachineCheck("sandbox", "weak", f"{name}; bubblewrap would be stronger", "Install bubblewrap.")
     why = why_no_bubblewrap().rstrip(".")
-    return MachineCheck("sandbox", "weak", f"{name}; {why}", "Repair it: bubblewrap's walls are stronger.")
+    return MachineCheck("sandbox", "weak", f"{name}; {why}", "Repair bubblewrap: its sandbox is stronger.")
 
 
 def _weak_walls(used: TriedWalls | None) -> list[MachineCheck]:

@@ -120,7 +120,7 @@ def _date(checkout: Checkout, _site: Site, watch: SwitchWatch) -> tuple[WatchEnd
     try:
         day = date.fromisoformat(watch.subject)
     except ValueError:
-        return "person", f"{watch.subject} is no day"
+        return "person", f"{watch.subject} is not a date"
     return ("fired" if checkout.clock().date() > day else "holds"), ""
 
 

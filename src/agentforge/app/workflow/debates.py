@@ -57,7 +57,7 @@ def question_of(tree: WorkflowTree, debate_id: str) -> DebateQuestion:
     topic = visible(content(plan, section)) if section is not None else ""
     options = read_options(plan)
     if not topic:
-        raise UsageError(f"The plan of {debate_id} says no objective.", "Write it under `## Objective`.")
+        raise UsageError(f"The plan of {debate_id} has no objective.", "Write it under `## Objective`.")
     context = named(plan, "Context")
     known = visible(content(plan, context)) if context is not None else ""
     constraints = tuple(line.removeprefix("- ") for line in known.splitlines() if line.startswith("- "))

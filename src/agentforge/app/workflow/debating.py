@@ -11,6 +11,7 @@ from agentforge.app.record.deliverable import read_debate_files
 from agentforge.app.record.open_tasks import OpenTask
 from agentforge.core.errors import Unanswered, Unusable, UsageError
 from agentforge.core.reply import Json
+from agentforge.core.statuses import spell_status
 from agentforge.store.site import Site
 from agentforge.store.task import artifacts
 from agentforge.store.user.index import Index
@@ -103,8 +104,9 @@ def run_debate(
         )
     files = read_debate_files(task.files, state)
     if state.status != "completed" or not files:
+        why = state.failure or "it came to no decision"
         raise Unusable(
-            f"The debate {task.task_id} is {state.status}: {state.failure or 'it came to no decision'}.",
+            f"The debate {task.task_id} {spell_status(state.status)}: {why}.",
             f"`agentforge continue {task.task_id}` resumes it.",
         )
     return files

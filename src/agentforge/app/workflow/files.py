@@ -75,7 +75,9 @@ def write_files(top: Path, tree: WorkflowTree) -> list[str]:
         for path in (*paths, LOG):  # all of them before the first is written
             found = state_of(top, path)
             if found is not None and not stat.S_ISREG(found.st_mode):
-                raise PolicyError(f"{path} is to be written, and is no file.", "Move it out of the way.")
+                raise PolicyError(
+                    f"{path} has to be written, but it is not a file.", "Move it out of the way."
+                )
         for path in paths:
             replace_beneath(top, path, Content(tree.written[path].encode()))
     return paths

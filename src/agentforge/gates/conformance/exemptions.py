@@ -80,7 +80,7 @@ def _exemption(row: object, number: int) -> Exemption:
     try:
         expires = date.fromisoformat(str(row["expires"]))
     except ValueError as error:
-        raise _wrong(f"{where}: expires: is no day, such as 2027-01-31") from error
+        raise _wrong(f"{where}: expires: is not a date, such as 2027-01-31") from error
     paths = row.get("paths", [])
     if row.get("check") and not (isinstance(paths, list) and paths):
         raise _wrong(f"{where}: `paths` is missing")

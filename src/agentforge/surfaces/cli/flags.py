@@ -26,7 +26,7 @@ class PermissionFlags(TypedDict):
 no_wait_option = click.option(
     "--no-wait",
     is_flag=True,
-    help="Ask at once where a provider's quota is used up; usually it is waited for.",
+    help="If a provider's quota is used up, ask at once instead of waiting.",
 )
 
 

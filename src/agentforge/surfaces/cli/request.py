@@ -8,6 +8,7 @@ from typing import BinaryIO, TypeVar
 
 import click
 
+from agentforge.core.errors import UsageError
 from agentforge.surfaces.cli.editing import edited
 from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.printing import say
@@ -16,6 +17,7 @@ F = TypeVar("F", bound=Callable[..., int])
 
 MOST_BYTES = 1 << 18
 """A longer text is no request: 256 KiB are fifty thousand words."""
+_SAVE = "Save it as UTF-8, then try again."
 _SCISSORS = "# ------------------------ >8 ------------------------"
 _TEMPLATE = f"""
 
@@ -102,16 +104,16 @@ def _from_stdin(what: str = "request") -> str:
 def _text(source: BinaryIO, name: str) -> str:
     data = source.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise click.UsageError(
+        raise UsageError(
             f"The text of {name} is longer than {MOST_BYTES >> 10} KiB, which is too long for a request.",
-            _context(),
+            "Commit the details as a file, and name that file in a shorter text.",
         )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise click.UsageError(f"{name[0].upper()}{name[1:]} is not UTF-8 text.", _context()) from None
+        raise UsageError(f"{name[0].upper()}{name[1:]} is not UTF-8 text.", _SAVE) from None
     if "\0" in text:
-        raise click.UsageError(f"{name[0].upper()}{name[1:]} contains bytes that are not text.", _context())
+        raise UsageError(f"{name[0].upper()}{name[1:]} contains bytes that are not text.", _SAVE)
     return text.strip()
 
 

@@ -53,7 +53,7 @@ _LINE = (
     click.option(
         "--mode",
         type=click.Choice(MODES),
-        help="How much effort; plan and audit change no files. Usually balanced.",
+        help="How much effort; plan and audit change no files. Default: balanced.",
     ),
     click.option(
         "--through",
@@ -81,7 +81,7 @@ _PEOPLE = (
         "--iterate-at",
         metavar="STAGE",
         multiple=True,
-        help="Present versions of this stage alone; more than once for several.",
+        help="Present versions of this stage only; may be given several times.",
     ),
     click.option("--no-iterate", is_flag=True, help="Present nothing; go on when the gates pass."),
     click.option("--supervised", "oversight", flag_value="supervised", help="Ask you before every stage."),
@@ -92,11 +92,11 @@ _PEOPLE = (
         multiple=True,
         help="Ask you to approve what this stage made; design and commit mean spec and deliver.",
     ),
+    click.option("--debate", is_flag=True, help="Debate how to do it before the specification is written."),
     click.option(
-        "--debate", is_flag=True, help="Have the way to do it argued and decided before it is specified."
-    ),
-    click.option(
-        "--no-debate", is_flag=True, help="Hold no debate, even where the pipeline wants one; on record."
+        "--no-debate",
+        is_flag=True,
+        help="Hold no debate, even if the pipeline asks for one; this is recorded.",
     ),
 )
 """Where a person is asked."""

@@ -17,13 +17,18 @@ _REFUSES_EMPTY = "agentforge.refuses_empty"
 def sentence_of(error: click.ClickException) -> str:
     """What was wrong, as one sentence."""
     if isinstance(error, click.NoSuchOption):
-        near = " or ".join(map(repr, _near(error.option_name, error.possibilities or (), 2)))
-        meant = f" Did you mean {near}?" if near else ""
-        return f"No such option {error.option_name!r}.{meant}"
+        return f"No such option {error.option_name!r}.{_meant(error.option_name, error.possibilities)}"
+    if isinstance(error, click.exceptions.NoSuchCommand):
+        return f"No such command {error.command_name!r}.{_meant(error.command_name, error.possibilities)}"
     said = " ".join(error.format_message().split())
     for pattern, words in _RANGES:
         said = pattern.sub(words, said)
     return said.rstrip(".").replace("?.", "?") + ("" if said.endswith("?") else ".")
+
+
+def _meant(given: str, known: Iterable[str] | None) -> str:
+    near = " or ".join(map(repr, _near(given, known or (), 2)))
+    return f" Did you mean {near}?" if near else ""
 
 
 def refuse_empty_values(command: click.Command) -> click.Command:

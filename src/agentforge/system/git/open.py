@@ -28,7 +28,7 @@ class RepositoryPaths:
 def find(path: Path) -> RepositoryPaths:
     """The repository whose checkout holds `path`."""
     if not path.is_dir():
-        raise UsageError(f"{path} is not a directory.")
+        raise UsageError(f"{path} is not a directory.", "Name the directory of a checkout.")
     _refuse_old_git(path)
     # The last question fails outside of a checkout, after the others are answered.
     args = ("rev-parse", "--is-bare-repository", "--git-common-dir", "--absolute-git-dir", "--show-toplevel")

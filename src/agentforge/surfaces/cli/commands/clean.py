@@ -33,7 +33,7 @@ longest, down to the limits in your settings (`keep: {environments_mb: 2000, che
 happens by itself after a task. What an unfinished task or an unmerged branch needs stays, and so does
 whatever git does not have; a checkout or an environment that is needed again is made again."""
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--all", "everything", is_flag=True, help="Remove all that nobody needs, whatever the limits.")
 @json_option
 def clean(*, dry_run: bool, everything: bool, as_data: bool) -> int:

@@ -20,7 +20,7 @@ The note is kept in the task's journal, shown by `agentforge audit` and counted 
 @repo_option
 @json_option
 def defect(*, task: str, note: str, as_data: bool) -> int:
-    """Put a defect in what TASK delivered on record."""
+    """Record a defect in what TASK delivered."""
     from agentforge.app.evidence.defects import note_defect
     from agentforge.app.record.open_tasks import open_task_or_branch
     from agentforge.surfaces.cli.printing import print_json

@@ -33,9 +33,9 @@ that was answered before."""
     "--from-step",
     "step",
     type=click.IntRange(min=0),
-    help="The last step to share; by default all up to the last accepted stage.",
+    help="The last step to keep; by default the last one of the last accepted stage.",
 )
-@click.option("--set", "wanted", metavar="KEY=VALUE", multiple=True, help="What is different from there on.")
+@click.option("--set", "wanted", metavar="KEY=VALUE", multiple=True, help="What to change from there on.")
 @click.option("--no-drive", is_flag=True, help="Record the new task and do not run it yet.")
 @repo_option
 @click.option(
@@ -44,7 +44,7 @@ that was answered before."""
 def fork(
     *, task: str | None, step: int | None, wanted: tuple[str, ...], no_drive: bool, as_data: bool
 ) -> int:
-    """Go on from the middle of TASK, with a fresh model or with one thing changed.
+    """Continue a copy of TASK from one of its steps, with another model or one other change.
 
     Without TASK, the newest task is forked.
     """
@@ -56,7 +56,7 @@ def fork(
     changes, first = _changes(wanted), open_task_or_branch(here(), task)
     made = split(first, step, changes, at_terminal=at_terminal())
     if made.state.sandbox == "none":
-        say(f"{made.task_id} has no walls, as the first task had none.", err=True)
+        say(f"{made.task_id} runs without a sandbox, because the first task did.", err=True)
     if flags := allowed_beforehand(first):
         again = " ".join(("agentforge", "continue", made.task_id, *flags))
         say(

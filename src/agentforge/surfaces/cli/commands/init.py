@@ -32,7 +32,7 @@ is right."""
 @click.option(
     "--with-rules",
     is_flag=True,
-    help="Write checks of what AGENTS.md and its like state and a check can hold.",
+    help="Write checks for the rules in AGENTS.md and similar files that a check can test.",
 )
 @repo_option
 @click.option("--json", "as_data", is_flag=True, help="Print what was detected as JSON.")
@@ -88,7 +88,7 @@ def _stated(done: "Configured") -> list[str]:
     """What would be, or was, written of the rules that the project states, as a diff."""
     if not done.rules:
         return []
-    told = ["", "Rules that your conventions state and a check can hold:"]
+    told = ["", "Rules in your conventions that a check can test:"]
     for rule in done.rules:
         told += [f"--- /dev/null  {rule.place}", f"+++ b/{rule.path}"]
         told += [f"+{line}" for line in rule.text.splitlines()]

@@ -23,7 +23,7 @@ shown to its answer; a defect is what somebody has put on record."""
     help="Count tasks that began on this day or later.",
 )
 @click.option("--by", type=click.Choice(["repo", "lane", "model", "week"]), help="What to group by.")
-@click.option("--prometheus", is_flag=True, help="Print in the text format of Prometheus.")
+@click.option("--prometheus", is_flag=True, help="Print in Prometheus's text format.")
 @json_option
 def metrics(*, since: object, by: str | None, prometheus: bool, as_data: bool) -> int:
     """Show how well your tasks go: steps, questions, first tries, rework, defects, and your own time."""

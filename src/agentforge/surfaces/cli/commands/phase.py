@@ -36,7 +36,7 @@ document in docs/forge/phases that you or an agent fill in; `agentforge phase co
 nothing is missing. {_WRITES}"""
 )
 def phase() -> None:
-    """Lead an objective through ten phases whose documents are files here."""
+    """Take an objective through ten phases, whose documents are files in this repository."""
 
 
 def _debate_flags(command: F) -> F:
@@ -108,9 +108,9 @@ def _declare(name: str, help_text: str) -> click.Command:
 
 
 for _name, _help in (
-    ("brainstorm", "Find three options or more, and have them argued about."),
+    ("brainstorm", "Find three or more options, and debate them."),
     ("research", "Check what was assumed."),
-    ("design", "Design the system, then what people see."),
+    ("design", "Design the system, then its user interface."),
     ("plan", "Split the work into items that can each be proved."),
     ("test", "Say how each item will be proved."),
     ("review", "Look at quality, security and what was not proved."),
@@ -223,7 +223,7 @@ Examples:
   agentforge phase continue --no-debate
   agentforge phase continue --repair
 
-It asks nothing: the same files lead to the same action. Exit code 3 says that something is still to be
+It asks nothing: the same files lead to the same action. Exit code 3: something is still to be
 written. {_WRITES}""",
 )
 @_debate_flags
@@ -295,19 +295,19 @@ Examples:
 A debate is over when its five files are complete: debate-plan.md, advocate.md, skeptic.md, operator.md and
 synthesis.md. Who writes them does not matter."""
 )
-@click.option("--status", "action", flag_value="status", default="status", help="Say what is missing.")
+@click.option("--status", "action", flag_value="status", default="status", help="Show what is missing.")
 @click.option("--plan", "action", flag_value="plan", help="Write the plan of a debate for this phase.")
 @click.option(
     "--regenerate", "action", flag_value="regenerate", help="Write the plan again from the documents."
 )
-@click.option("--run", "action", flag_value="run", help="Have our own models argue, then judge their files.")
+@click.option("--run", "action", flag_value="run", help="Let your own models argue, then judge their files.")
 @click.option("--id", "debate_id", metavar="ID", help="The debate; the one of this phase by default.")
 @click.option("--topic", metavar="TEXT", help="With --plan or --regenerate: what is to be decided.")
 @click.option("--model", metavar="SPEC", help="With --run: PROVIDER:NAME for every role.")
 @json_option
 @repo_option
 def debate(*, action: str, debate_id: str | None, topic: str | None, model: str | None, as_data: bool) -> int:
-    """Plan a debate, have it argued, or say what its gate still misses."""
+    """Plan or run a debate, or show what its gate still needs."""
     from agentforge.app.workflow.phasing import judge_debate_of, plan_debate, regenerate_debate
     from agentforge.surfaces.cli.pages.phase import debate_page
     from agentforge.surfaces.cli.printing import print_json
@@ -357,15 +357,16 @@ Examples:
 
 A criterion is watched if its `Detection` has one of these forms: `date 2030-01-31`, `file PATH`,
 `check ID`, `metric NAME over NUMBER`, `test PATH::NAME`, or `command WORDS`, which runs in the sandbox once
-you agreed to it. The rest is for a person. One that came true reopens its debate, and the exit code is 3."""
+you agreed to it. Watch the others yourself. A criterion that is met reopens its debate; the exit code is
+then 3."""
 )
 @click.option(
-    "--allow-commands", is_flag=True, help="Agree to the commands of the criteria, as they are now."
+    "--allow-commands", is_flag=True, help="Agree to the commands in the criteria, as they are now."
 )
 @json_option
 @repo_option
 def check(*, allow_commands: bool, as_data: bool) -> int:
-    """Watch the criteria to abort of every decision in force."""
+    """Check the abort criteria of every decision in force."""
     from agentforge.app.workflow.criteria import check_switches
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.pages.phase import switches_page, switches_record

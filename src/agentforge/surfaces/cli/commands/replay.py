@@ -23,11 +23,10 @@ Examples:
   agentforge replay task-20300131 --actions-only --onto release-2
   agentforge replay task-20300131 --actions-only --onto release-2 --apply
 
-A replay is answered with the recorded replies; sandbox, tests and gates run for real, under the rules of
-today. It says at which step something came out otherwise (exit code 1), or that all is as on record, and
-leaves nothing behind. What leaves the walls is not done a second time, whatever allowed it then: grants,
-flags and a yes count only with --as-allowed. --actions-only applies the recorded changes three-way and asks
-nobody; without --apply nothing is written."""
+No model is called: the recorded replies are used again. Sandbox, tests and gates run for real, under the
+rules of today. The first step that came out differently is named (exit code 1), and nothing is left behind.
+What would leave the sandbox is not done a second time, unless --as-allowed says so. --actions-only applies
+the recorded changes as a three-way merge and calls no model; without --apply nothing is written."""
 )
 @task_argument
 @click.option("--actions-only", is_flag=True, help="Apply the recorded changes, and nothing else.")
@@ -38,7 +37,7 @@ nobody; without --apply nothing is written."""
 @click.option(
     "--as-allowed",
     is_flag=True,
-    help="Let it act outside of the walls as the first task could: grants, flags and a yes count again.",
+    help="Let it act outside the sandbox as the first task could: its grants, flags and answers count again.",
 )
 @click.option("--keep", is_flag=True, help="Keep the task that a replay makes.")
 @click.option("--all", "everything", is_flag=True, help="Replay every finished task of this repository.")
@@ -62,7 +61,7 @@ def replay(  # noqa: PLR0913 - one for each option
     since: datetime | None,
     as_data: bool,
 ) -> int:
-    """Play TASK again with its recorded replies, and say what came out otherwise.
+    """Run TASK again with its recorded replies, and show what came out differently.
 
     Without TASK, the newest task is replayed.
     """

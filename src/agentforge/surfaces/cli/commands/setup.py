@@ -49,8 +49,8 @@ def setup(*, provider: str | None, model: str | None, yes: bool, no_test: bool, 
     asks = at_terminal() and not yes and not as_data
     if not (asks or yes or provider or model):
         raise UsageError(
-            "There is no terminal to ask at.",
-            "Say `agentforge setup --yes` to take what is found, or name it with `--model PROVIDER:NAME`.",
+            "There is no terminal to ask on.",
+            "Run `agentforge setup --yes` to take what is found, or name it with `--model PROVIDER:NAME`.",
         )
     visit = _Visit(asks=asks, quiet=as_data)
     around = setting_up.look_around()
@@ -93,7 +93,7 @@ def setup(*, provider: str | None, model: str | None, yes: bool, no_test: bool, 
         say(f"The key for {found.name} is in {place}.")
     say(f"Written: {around.path}." if written else f"{around.path} names it already; nothing was changed.")
     if (named := os.environ.get("AGENTFORGE_MODEL")) and named != spec:
-        say(f"AGENTFORGE_MODEL is set to {named}, and comes first.")
+        say(f"AGENTFORGE_MODEL is set to {named}, and takes precedence.")
     say('Next: agentforge start "what you want"')
     return 0
 

@@ -129,7 +129,7 @@ commit has it that the task starts from."""
 @request_argument
 @start_flags
 def review(*, path: str, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
-    """Say what is in PATH and what is wrong with it; change nothing."""
+    """Review PATH: what it contains and what is wrong with it; change nothing."""
     return _start(_asked(words, file, "review", flags, optional=True), flags, goal="review", path=path)
 
 
@@ -162,7 +162,7 @@ meets them. Claims cite lines of files, pages that you recorded with `agentforge
 @request_argument
 @start_flags
 def research(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
-    """Answer REQUEST in a document whose claims are cited; change no code."""
+    """Answer REQUEST in a document that cites its sources; change no code."""
     return _start(_asked(words, file, "research", flags), flags, goal="research")
 
 
@@ -194,7 +194,7 @@ numbers are computed again from the data."""
 @request_argument
 @start_flags
 def analyse(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
-    """Say what data shows, with numbers that hold; change no code."""
+    """Describe what data shows, with numbers that are checked; change no code."""
     return _start(_asked(words, file, "analyse", flags), flags, goal="analyse")
 
 
@@ -210,7 +210,7 @@ them: schema, keys, completeness."""
 @request_argument
 @start_flags
 def curate(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
-    """Bring data into the form that REQUEST asks for; change no code."""
+    """Clean or convert data as REQUEST asks, and check the result; change no code."""
     return _start(_asked(words, file, "curate", flags), flags, goal="curate")
 
 
@@ -249,11 +249,17 @@ stopped."""
 )
 @request_argument
 @click.option(
-    "--options", metavar="NAME[: TEXT]", multiple=True, help="One of three or more; once for each of them."
+    "--options",
+    metavar="NAME[: TEXT]",
+    multiple=True,
+    help="An option; give three or more, each with --options.",
 )
-@click.option("--context", metavar="TEXT", default="", help="What all who argue must know.")
+@click.option("--context", metavar="TEXT", default="", help="What every debater must know.")
 @click.option(
-    "--constraint", metavar="TEXT", multiple=True, help="What no option may break; once for each of them."
+    "--constraint",
+    metavar="TEXT",
+    multiple=True,
+    help="What no option may break; may be given several times.",
 )
 @start_flags
 def debate(
@@ -265,7 +271,7 @@ def debate(
     constraint: tuple[str, ...],
     **flags: Unpack[StartFlags],
 ) -> int:
-    """Have the question in REQUEST argued from three sides, and decided; change nothing."""
+    """Debate the question in REQUEST from three sides, and decide it; change nothing."""
     from agentforge.app.workflow.debating import PIPELINE, DebateQuestion, plan_of
 
     topic = _asked(words, file, "debate", flags)

@@ -34,7 +34,7 @@ In a pipe there is one line for each task."""
 )
 @task_argument
 @click.option("--all", "everywhere", is_flag=True, help="The tasks of all repositories.")
-@click.option("--watch", is_flag=True, help="Keep showing; Ctrl-C ends.")
+@click.option("--watch", is_flag=True, help="Keep the list up to date until Ctrl-C.")
 @click.option("--detail", is_flag=True, help="With TASK: its progress, steps and files too.")
 @click.option("--phase", help="With TASK: one of its phases.")
 @click.option(

@@ -20,7 +20,7 @@ Examples:
   agentforge violations baseline"""
 )
 def violations() -> None:
-    """Look at what checks have found, and decide what may stand."""
+    """List what checks have found, and decide what may stay."""
 
 
 @violations.command(
@@ -110,7 +110,7 @@ the violation is open again. No agent can approve one: that directory is closed 
     "--check", "check_name", metavar="CHECK", default="", help="All findings of this check instead."
 )
 @click.option("--path", "paths", metavar="PATTERN", multiple=True, help="The files, with --check.")
-@click.option("--reason", required=True, help="Why it may stand.")
+@click.option("--reason", required=True, help="Why it may stay.")
 @click.option(
     "--days", type=click.IntRange(1, 365), default=90, show_default=True, help="Days until it is open again."
 )
@@ -118,7 +118,7 @@ the violation is open again. No agent can approve one: that directory is closed 
 def exempt(
     *, violation: str, check_name: str, paths: tuple[str, ...], reason: str, days: int, as_data: bool
 ) -> int:
-    """Let a violation stand for a while, with a reason and under your name."""
+    """Allow a violation for a while, with a reason and under your name."""
     from agentforge.app.checks.violations import exempt as allow
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
@@ -152,7 +152,7 @@ blocks.""",
 )
 @json_option
 def baseline(*, as_data: bool) -> int:
-    """Take all that is found now as known, so that only what is new blocks."""
+    """Accept everything found now as known, so that only new findings block."""
     from agentforge.app.checks.checking import set_baseline
     from agentforge.app.checks.violations import BASELINE_FILE
     from agentforge.store.site import Site

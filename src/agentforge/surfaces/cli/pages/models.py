@@ -82,7 +82,7 @@ def lane_table(costs: Mapping[str, Forecast]) -> str:
         (f"  {lane}", str(each.middle.calls), _cost(each.middle.micro_usd), _cost(each.most.micro_usd))
         for lane, each in costs.items()
     ]
-    header = ("  lane", "calls", "cost", "nine in ten under")
+    header = ("  lane", "calls", "cost", "90% stay under")
     return table(header, rows, right=frozenset(header[1:]))
 
 
