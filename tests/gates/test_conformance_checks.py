@@ -153,6 +153,55 @@ def test_ways_through_a_function_are_counted_as_elsewhere() -> None:
     assert ours == complexity(text, "a.py")
 
 
+NESTED = """
+if TYPE_CHECKING:
+    import typed
+    def early(): eval(x)
+else:
+    import loaded
+import after
+class A:
+    def go(self):
+        if self.x:
+            import inner
+            if t.TYPE_CHECKING:
+                import deep
+            print(1)
+        def below(): import os; print(2)
+        return lambda: eval(self.y)
+    print(3)
+if __name__ == "__main__":
+    print(4)
+else:
+    print(5)
+if sys.version_info > (3,):
+    import maybe
+print(6); try_(__import__("pickle").loads(x))
+"""
+
+
+def test_what_a_file_says_is_known_by_what_it_stands_in() -> None:
+    reading = read_file(NESTED, "a.py")
+    assert {(each.module, each.when) for each in reading.imports} == {
+        *(("typed", "types"), ("loaded", "load"), ("after", "load"), ("maybe", "maybe")),
+        *(("inner", "later"), ("deep", "later"), ("os", "later")),
+    }
+    places = {
+        (each.check, each.line): each.symbol
+        for each in reading.places
+        if each.check in ("no-print-statements", "input-validation")
+    }
+    assert places == {
+        ("input-validation", 4): "early",
+        ("no-print-statements", 14): "A.go",
+        ("no-print-statements", 15): "A.go.below",
+        ("input-validation", 16): "A.go.below",
+        ("no-print-statements", 17): "A",
+        ("no-print-statements", 21): "",
+        ("no-print-statements", 24): "",
+    }
+
+
 def _found(check: str, path: str, mark: str, measure: int = 0) -> CodeFinding:
     contract = own_checks()[check].contract
     return CodeFinding(check, contract, "major", path, 1, "f", "m", "h", mark, "when_new", measure)

@@ -31,7 +31,7 @@ from agentforge.languages.toolchains import find_toolchains
 from agentforge.languages.values import Environment, Plan
 from agentforge.system.secrets.redact import redact
 
-FORMAT = 5
+FORMAT = 6
 """Raised whenever a reader reads anything differently: what was kept before is then read again."""
 READ_LIMIT = 400_000
 """Characters beyond which a file is data, or made by a tool."""

@@ -12,16 +12,14 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
-from zlib import crc32
 
 from agentforge.languages.table import language_of
 from agentforge.languages.values import Words
 
 MIN_LINES = 6
-_END = -(2**40)
-"""Ends a line."""
 MAX_NAMED = 5
 
 _WORD = re.compile(
@@ -102,14 +100,16 @@ def windows(text: str, path: str, min_lines: int = MIN_LINES) -> Windows:
     numbered = _lines(text, path)
     count = max(0, len(numbered) - min_lines + 1)
     names: dict[str, int] = {}
-    shapes: dict[Words, int] = {}
-    lines = [_coded(words, names) for _, words in numbered]
-    forms = [
-        shapes.setdefault(tuple((free, "" if free else word) for free, word in words), len(shapes))
-        for _, words in numbered
-    ]
+    chosen: list[int] = []  # the names of all lines, one after the other
+    ends = [0]
+    for _, words in numbered:
+        chosen += [names.setdefault(word, len(names)) for free, word in words if free]
+        ends.append(len(chosen))
+    forms = [_form(tuple(["" if free else word for free, word in words])) for _, words in numbered]
     keys = [
-        0 if len({*forms[at : at + min_lines]}) <= min_lines // 2 else _key(lines[at : at + min_lines])
+        0
+        if len({*(window := forms[at : at + min_lines])}) <= min_lines // 2
+        else _key(window, chosen[ends[at] : ends[at + min_lines]])
         for at in range(count)
     ]
     starts = [number for number, _ in numbered]
@@ -192,18 +192,17 @@ def spelled(item: Duplicate) -> str:
     return f"{item.path}:{item.start}: {item.lines} lines repeat {there}; let both use one function"
 
 
-def _coded(words: Words, names: dict[str, int]) -> list[int]:
-    """A line as numbers: free names by where the file has them first, all else by what it says."""
-    codes = [names.setdefault(word, len(names)) if free else ~crc32(word.encode()) for free, word in words]
-    return [*codes, _END]
+@lru_cache(maxsize=1 << 15)
+def _form(words: tuple[str, ...]) -> bytes:
+    """What lines share that differ in their names alone."""
+    return blake2b("\n".join(words).encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
-def _key(window: Sequence[Sequence[int]]) -> int:
-    """What two windows share if one is the other with other names."""
-    numbers: dict[int, int] = {}
-    said = [code if code < 0 else numbers.setdefault(code, len(numbers)) for line in window for code in line]
-    digest = blake2b(array("q", said).tobytes(), digest_size=6).digest()
-    return int.from_bytes(digest) or 1
+def _key(forms: Sequence[bytes], chosen: Sequence[int]) -> int:
+    """What two windows share if one is the other with other names: names count by where they come back."""
+    places = {name: at for at, name in enumerate(dict.fromkeys(chosen))}
+    said = array("q", map(places.__getitem__, chosen)).tobytes()
+    return int.from_bytes(blake2b(b"".join((*forms, said)), digest_size=6).digest()) or 1
 
 
 def _lines(text: str, path: str) -> list[tuple[int, Words]]:

@@ -7,71 +7,83 @@ from collections.abc import Iterator, Sequence
 from agentforge.languages.values import Words
 
 _TOKEN = re.compile(
-    r"(?P<STRING>[rRbBuUfFtT]{0,2}(?:"
+    r"(?:[^\S\n]|#[^\n]*)*+([rRbBuUfFtT]{0,2}(?:"
     r'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)|'
     r"'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)"
     r'|"(?:[^"\\\n]|\\.)*"?|'
-    r"'(?:[^'\\\n]|\\.)*'?))"
-    r"|(?P<NAME>[^\W\d]\w*)|(?P<NUMBER>\.?\d(?:[eE][-+]|[\w.])*)|(?P<line>\n)|(?P<none>#[^\n]*|\\\n|[^\S\n]+)"
-    r"|(?P<OP>\*\*=?|//=?|>>=?|<<=?|!=|->|:=|\.\.\.|[-+*/%&|^=<>@]=?|.)",
+    r"'(?:[^'\\\n]|\\.)*'?)"
+    r"|[^\W\d]\w*|\.?\d(?:[eE][-+]|[\w.])*|\n|\\\n"
+    r"|\*\*=?|//=?|>>=?|<<=?|!=|->|:=|\.\.\.|[-+*/%&|^=<>@]=?|.|\Z)",
     re.DOTALL,
 )
-"""In the order in which they are tried; a string that is not closed ends where it must."""
+"""What stands behind blanks and comments: strings, names, numbers, ends of lines, signs, in the order in which
+they are tried; a string that is not closed ends where it must.
+"""
+_STRING, _NUMBER = (False, "STRING"), (False, "NUMBER")
+_KINDS = re.compile(r"(?P<string>[A-Za-z]{0,2}[\"'])|(?P<name>[^\W\d])|(?P<number>\.?\d)")
 _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 _KEYWORDS = frozenset(keyword.kwlist)
-_Token = tuple[int, str, str]
-"""Its line, its kind and its text."""
+_Row = tuple[int, list[tuple[bool, str]]]
+"""A line by its number, and its words."""
 
 
 def code_lines(text: str) -> list[tuple[int, Words]]:
     """The lines that count, with their numbers."""
-    found: list[tuple[int, Words]] = []
-    for statement in _statements(text):
-        if not _declares(statement):
-            found += _by_line(statement)
-    return found
+    return [
+        (number, tuple(words))
+        for statement in _statements(text)
+        if not _declares([word for _, words in statement for word in words])
+        for number, words in statement
+    ]
 
 
-def _statements(text: str) -> Iterator[list[_Token]]:
+def _statements(text: str) -> Iterator[list[_Row]]:
     """A quick reading, which knows no more of the language than where a statement ends."""
-    statement: list[_Token] = []
-    line, depth = 1, 0
-    for found in _TOKEN.finditer(text):
-        kind, said = found.lastgroup or "", found[0]
-        if kind == "line":
+    known: dict[str, tuple[bool, str]] = {}
+    rows: list[_Row] = []
+    words: list[tuple[bool, str]] = []
+    line, depth, last = 1, 0, 0
+    for said in _TOKEN.findall(text):
+        if said == "\n":
             line += 1
-            if not depth and statement:
-                yield statement
-                statement = []
-        elif kind == "none":
-            line += said == "\\\n"
-        else:
-            statement.append((line, kind, said))
-            if kind == "OP":
-                depth = max(0, depth + _DEPTH.get(said, 0))
-            elif kind == "STRING":
+            if rows and not depth:
+                yield rows
+                rows = []
+        elif said == "\\\n":
+            line += 1
+        elif said:
+            word = known.get(said) or known.setdefault(said, _word(said))
+            if line != last:
+                rows.append((line, words := []))
+                last = line
+            words.append(word)
+            if said in _DEPTH:
+                depth = max(0, depth + _DEPTH[said])
+            elif word is _STRING:
                 line += said.count("\n")
-    if statement:
-        yield statement
+    if rows:
+        yield rows
 
 
-def _declares(statement: Sequence[_Token]) -> bool:
+def _word(said: str) -> tuple[bool, str]:
+    """A word as copies are compared: whether it is a name that somebody chose, and what it says."""
+    found = _KINDS.match(said)
+    if found is None:
+        return False, said
+    if found.lastgroup == "name":
+        return said not in _KEYWORDS, said
+    return _STRING if found.lastgroup == "string" else _NUMBER
+
+
+def _declares(statement: Sequence[tuple[bool, str]]) -> bool:
     """Whether a statement does nothing by itself: files of ours that share twenty of these share no code."""
-    first = statement[0][2]
-    if first in ("import", "from", "@", "class") or all(kind == "STRING" for _, kind, _ in statement):
+    free, first = statement[0]
+    if not free and (first in ("import", "from", "@", "class") or statement.count(_STRING) == len(statement)):
         return True
     return (
-        len(statement) > 1
-        and statement[1][2] == ":"
+        free
+        and len(statement) > 1
+        and statement[1] == (False, ":")
         and first.isidentifier()
-        and first not in _KEYWORDS
-        and all(said != "(" for _, _, said in statement)
+        and (False, "(") not in statement
     )
-
-
-def _by_line(statement: Sequence[_Token]) -> Iterator[tuple[int, Words]]:
-    rows: dict[int, list[tuple[bool, str]]] = {}
-    for line, kind, said in statement:
-        word = (said not in _KEYWORDS, said) if kind == "NAME" else (False, said if kind == "OP" else kind)
-        rows.setdefault(line, []).append(word)
-    yield from ((number, tuple(words)) for number, words in rows.items())

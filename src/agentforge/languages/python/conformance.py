@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentforge.languages.python.complexity import BRANCHING, branches
-from agentforge.languages.python.nodes import children
-from agentforge.languages.python.security import dotted_name, imported_as, risks_in
+from agentforge.languages.python.nodes import inner_nodes, statements
+from agentforge.languages.python.security import call_risks, dotted_name, imported_as
 from agentforge.languages.python.symbols import Function as FunctionNode
 from agentforge.languages.python.symbols import parse
 from agentforge.languages.readings import (
@@ -21,6 +21,7 @@ from agentforge.languages.readings import (
     long_lines,
     mark_of,
 )
+from agentforge.languages.values import Risk
 
 _CLASS = re.compile(r"_*[A-Z][A-Za-z0-9]*_*")
 _FUNCTION = re.compile(r"_*[a-z0-9]*(?:_[a-z0-9]+)*_*|_+")
@@ -34,11 +35,6 @@ _SAID: Mapping[str, str] = {
     "unsafe-load": "loading this data can run code",
     "shell-line": "a command that is put together goes through the shell",
 }
-_DANGER = re.compile(
-    r"\b(?:eval|exec|execute|executemany|executescript|raw|text|shell|system|popen|getoutput|load|loads"
-    r"|getstatusoutput|load_all|unsafe_load|unsafe_load_all|Unpickler|read_pickle|decode|open)\s*[(=]"
-)
-"""A call that can be one of the dangerous ones: without any, nobody has to look for them."""
 _CHANGERS = frozenset({"append", "add", "insert", "remove", "pop", "clear", "update", "extend", "discard"})
 
 
@@ -48,10 +44,8 @@ def read_python(text: str) -> FileReading:
     tree = parse(text)
     if tree is None:
         return FileReading(len(lines), long_lines=long_lines(lines), parsed=not text.strip())
-    walk = _SourceWalk(lines, imported_as(tree))
+    walk = _SourceWalk(lines, imported_as(tree), "TYPE_CHECKING" in text)
     walk.go(tree)
-    if _DANGER.search(text):
-        walk.risks(tree)
     return FileReading(
         len(lines),
         tuple(sorted(walk.places, key=lambda place: place.line)),
@@ -85,6 +79,8 @@ class _SourceWalk:
     lines: Sequence[str]
     known: Mapping[str, str]
     """Local name to the dotted name that it was imported as."""
+    typed: bool
+    """Whether anything may be there for type checkers only."""
     places: list[CheckedPlace] = field(default_factory=list)
     imports: list[ImportedName] = field(default_factory=list)
     made: list[MadeObject] = field(default_factory=list)
@@ -92,30 +88,38 @@ class _SourceWalk:
     _blocks: dict[int, int] = field(default_factory=dict)
     _ways: list[int] = field(default_factory=list)
     _heads: list[tuple[str, int, int]] = field(default_factory=list)
+    _risks: list[Risk] = field(default_factory=list)
 
     def go(self, tree: ast.Module) -> None:
         self._blocks.update(_blocks(tree))
-        waiting: list[tuple[ast.AST, _Around]] = [(tree, _Around())]
+        around = _Around()
+        waiting: list[ast.AST | _Around] = [tree]  # surroundings hold for what is below
         while waiting:
-            node, around = waiting.pop()
-            kind = type(node)
+            node = waiting.pop()
+            if isinstance(node, _Around):
+                around = node
+                continue
+            kind = node.__class__
             if kind in BRANCHING and around.functions and (count := branches(node)):
                 for number in around.functions:
                     self._ways[number] += count
             if kind is ast.If:
-                waiting.extend(self._if(node, around))  # type: ignore[arg-type]  # as its kind says
+                waiting += self._if(node, around)  # type: ignore[arg-type]  # as its kind says
                 continue
             visit = _VISITS.get(kind)
-            inner = around if visit is None else visit(self, node, around)
-            waiting += [(child, inner) for child in children(node)]
+            if visit is not None and (inner := visit(self, node, around)) is not around:
+                waiting.append(around)
+                around = inner
+            waiting += inner_nodes(node)
+        self._add_risks()
 
     def functions(self) -> Iterator[MeasuredFunction]:
         for (name, line, lines), ways in zip(self._heads, self._ways, strict=True):
             yield MeasuredFunction(name, line, lines, ways)
 
-    def risks(self, tree: ast.Module) -> None:
+    def _add_risks(self) -> None:
         """What is dangerous with any input, and queries that are put together where they are asked."""
-        for risk in risks_in(tree, is_test=True, imports=self.known):
+        for risk in self._risks:
             if risk.rule in _INPUTS and risk.severity == "high":
                 self._add("input-validation", risk.line, self._symbol_at(risk.line), _SAID[risk.rule])
             elif risk.rule == "sql-format" and risk.severity == "high":
@@ -130,7 +134,7 @@ class _SourceWalk:
         self._ways.append(1)
         public = around.public and not node.name.startswith("_")
         names = [_last(dotted_name(_called(each), self.known)) for each in node.decorator_list]
-        if public and not around.functions and not _HIDDEN & {*names} and ast.get_docstring(node) is None:
+        if public and not around.functions and not _HIDDEN & {*names} and not _is_documented(node):
             what = "Method" if around.owner else "Function"
             if not _is_stub(node):
                 self._add(
@@ -155,7 +159,7 @@ class _SourceWalk:
     def _class(self, node: ast.ClassDef, around: _Around) -> _Around:
         symbol = f"{around.symbol}.{node.name}" if around.symbol else node.name
         public = around.public and not node.name.startswith("_") and not around.functions
-        if public and ast.get_docstring(node) is None and not _is_stub(node):
+        if public and not _is_documented(node) and not _is_stub(node):
             self._add("documentation-required", node.lineno, symbol, f"Class '{symbol}' missing docstring")
         if not _CLASS.fullmatch(node.name):
             self._add("naming-conventions", node.lineno, symbol, f"class `{node.name}` is not in CapWords")
@@ -174,6 +178,7 @@ class _SourceWalk:
 
     def _call(self, node: ast.Call, around: _Around) -> _Around:
         called = dotted_name(node.func, self.known)
+        self._risks += call_risks(node, called)
         if called == "print" and not around.script and not any(each.arg == "file" for each in node.keywords):
             self._add("no-print-statements", node.lineno, around.symbol, "`print` in a library")
         elif _last(called)[:1].isupper():
@@ -181,15 +186,14 @@ class _SourceWalk:
         return around
 
     def _handler(self, node: ast.ExceptHandler, around: _Around) -> _Around:
-        if any(isinstance(each, ast.Raise) for each in ast.walk(node)):
-            return around
         if node.type is None:
             message = "every error is caught, also the one that ends the program"
         elif isinstance(node.type, ast.Name) and node.type.id in _BLANKET and _does_nothing(node.body):
             message = f"`except {node.type.id}` lets any error vanish"
         else:
             return around
-        self._add("error-handling", node.lineno, around.symbol, message)
+        if not any(isinstance(each, ast.Raise) for each in statements(node)):
+            self._add("error-handling", node.lineno, around.symbol, message)
         return around
 
     def _try(self, node: ast.Try, around: _Around) -> _Around:
@@ -204,22 +208,26 @@ class _SourceWalk:
             )
         return around
 
-    def _if(self, node: ast.If, around: _Around) -> Iterator[tuple[ast.AST, _Around]]:
+    def _if(self, node: ast.If, around: _Around) -> list[ast.AST | _Around]:
+        """What is below it, the last first; between the parts, what they stand in."""
+        if around.when != "load" and around.symbol and not self.typed:
+            return inner_nodes(node)  # type: ignore[return-value]  # nodes alone are fine
         names = {each.id for each in ast.walk(node.test) if isinstance(each, ast.Name)}
         names |= {each.attr for each in ast.walk(node.test) if isinstance(each, ast.Attribute)}
-        inner = around
+        inner = before = around
         if "TYPE_CHECKING" in names:
             inner = _with(around, when="types")
         elif "__name__" in names and not around.symbol:
             inner = _with(around, script=True)
         elif around.when == "load" and names & {"version_info", "platform", "PY3", "PY2", "name"}:
             inner = around = _with(around, when="maybe")
-        yield node.test, around
-        yield from ((child, inner) for child in node.body)
-        yield from ((child, around) for child in node.orelse)
+        return [before, node.test, around, *node.body, inner, *node.orelse, around]
 
     def _question(self, node: FunctionNode, symbol: str) -> None:
-        if not any(isinstance(each, ast.Return) and each.value is not None for each in ast.walk(node)):
+        below = list(statements(node))
+        if not any(isinstance(each, ast.Return) and each.value is not None for each in below):
+            return
+        if not any(_changed_field(each) for each in below):
             return
         for each in ast.walk(node):
             if (name := _changed_field(each)) is not None and not name.startswith("_"):
@@ -306,6 +314,10 @@ def _length(node: FunctionNode) -> int:
     ):
         whole -= (first.end_lineno or first.lineno) - first.lineno + 1
     return whole
+
+
+def _is_documented(node: FunctionNode | ast.ClassDef) -> bool:
+    return ast.get_docstring(node, clean=False) is not None
 
 
 def _is_stub(node: FunctionNode | ast.ClassDef) -> bool:

@@ -97,6 +97,10 @@ _LOADS = frozenset(
 _SAFE_LOADERS = frozenset({"SafeLoader", "CSafeLoader", "BaseLoader", "CBaseLoader"})
 _HASHES = frozenset({"md5", "sha1", "sha224", "sha256", "sha384", "sha512"})
 _EXECUTES = frozenset({"execute", "executemany", "executescript", "raw", "text"})
+_INPUT_CALLS = _EXECUTES | {
+    name.rpartition(".")[2] for name in (*_SHELLS, *_LOADS, "eval", "exec", "yaml.load", "yaml.load_all")
+}
+"""The last names of the calls that can be dangerous with any input."""
 _PLAIN: Mapping[str, tuple[str, Severity]] = {
     "tempfile.mktemp": ("temporary-name", "medium"),
     "ssl._create_unverified_context": ("no-verify", "high"),
@@ -135,9 +139,18 @@ def risks(text: str, *, is_test: bool) -> Iterator[Risk]:
     return iter(()) if tree is None else risks_in(tree, is_test=is_test)
 
 
-def risks_in(tree: ast.Module, *, is_test: bool, imports: Mapping[str, str] | None = None) -> Iterator[Risk]:
-    """The dangerous places of a file that is parsed already; `imports` as `imported_as` tells them."""
-    imports = imported_as(tree) if imports is None else imports
+def call_risks(node: ast.Call, called: str) -> Iterator[Risk]:
+    """What is dangerous with any input about one call of the dotted name `called`: text that is run, shells,
+    loading, queries.
+    """
+    if called.rpartition(".")[2] in _INPUT_CALLS or any(each.arg == "shell" for each in node.keywords):
+        place = _CallSite(node, called, ())
+        yield from (hit for check in (_code, _shell, _loading, _querying) for hit in check(place))
+
+
+def risks_in(tree: ast.Module, *, is_test: bool) -> Iterator[Risk]:
+    """The dangerous places of a file that is parsed already."""
+    imports = imported_as(tree)
     # A stack of our own: source may be nested deeper than Python may call.
     waiting: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ())]
     while waiting:
