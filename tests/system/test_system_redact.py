@@ -116,11 +116,19 @@ def test_a_text_that_was_harmless_is_looked_at_again_once_the_process_holds_a_ke
     assert redact(text) == (text.replace("violet-harbour-lantern", "[REDACTED:key]"), 1)
 
 
-def test_no_shape_of_a_long_word_spans_a_quotation_mark() -> None:
+def test_no_shape_of_a_long_word_spans_a_quotation_mark_or_a_blank() -> None:
     # Where one stands, the search for the shapes ends.
     assert not [
-        kind for kind, shape in LONG_WORDS.items() if '"' in shape or re.search(r"\[\^|\.[*+{]", shape)
+        kind for kind, shape in LONG_WORDS.items() if re.search(r'["\s]|\[\^|\.[*+{]|\\[sSWDnt]', shape)
     ]
+
+
+@every(("kind", "secret"), SECRETS)
+def test_a_known_form_is_found_behind_a_blank_and_behind_an_escape_that_is_written_out(
+    kind: str, secret: str
+) -> None:
+    for before in ("a ", "a\t", "a\n", "a\\n", "%0A", "\\u000a", "\x1b[31m", '"'):
+        assert redact(f"{before}{secret}\n") == (f"{before}[REDACTED:{kind}]\n", 1)
 
 
 @every(("kind", "secret"), SECRETS)

@@ -5,6 +5,7 @@ says, all of the base commit, so that the same step is shown the same again.
 import os
 import re
 import stat
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -25,6 +26,7 @@ from agentforge.core.state import RunView
 from agentforge.gates.conformance.contents import rules_in
 from agentforge.languages.symbols import find_symbol
 from agentforge.system.git.history import recent_commits
+from agentforge.system.secrets import known as known_secrets
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import OpenedRange
 from agentforge.tools.look.source import MAX_BYTES
@@ -39,6 +41,13 @@ MOST_ABOUT = 3
 _TEST_ID = re.compile(r"([^\s:`]+)::(\w+(?:::\w+)*)")
 USUAL_BYTES = 200_000
 """Larger files are read and cleaned again each time, so that what is remembered stays small."""
+MOST_READ = 64
+_SETTLED_NS = 2_000_000_000
+"""A file that was changed later than this before it was read could change again without looking different: clocks of
+file systems are coarse.
+"""
+_read: dict[str, tuple[tuple[object, ...], str]] = {}
+"""What was read of a file that has looked the same since."""
 
 
 def read_tree_file(world: World, path: str) -> str | None:
@@ -55,17 +64,37 @@ def shown_text(top: Path, path: str) -> str | None:
         about = os.lstat(place)
         if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_BYTES:
             return None
+        looks = (
+            known_secrets.spellings(),
+            about.st_ino,
+            about.st_dev,
+            about.st_size,
+            about.st_mtime_ns,
+            about.st_ctime_ns,
+        )
+        known = _read.get(place)
+        if known is not None and known[0] == looks:
+            return known[1]
+        started = time.time_ns()
         with open(place, "rb", buffering=0) as file:  # noqa: PTH123 - as above
             data = file.read(about.st_size + 1)  # whatever is written to it meanwhile
     except OSError:
         return None
-    return _clean(data) if len(data) <= USUAL_BYTES else _clean.__wrapped__(data)
+    keys = known_secrets.spellings()
+    if len(data) > USUAL_BYTES:
+        return _clean.__wrapped__(data, keys)
+    text = _clean(data, keys)
+    if max(about.st_mtime_ns, about.st_ctime_ns) + _SETTLED_NS < started:
+        if len(_read) >= MOST_READ:
+            _read.clear()
+        _read[place] = (looks, text)
+    return text
 
 
 @lru_cache(
     maxsize=64
 )  # what is open changes little from step to step, and each of its files would be searched for secrets again
-def _clean(data: bytes) -> str:
+def _clean(data: bytes, _: tuple[str, ...]) -> str:
     return redact(data.decode("utf-8", "replace"))[0]
 
 

@@ -16,7 +16,7 @@ from agentforge.context.blocks import Opened, kind_of, open_rank
 from agentforge.context.change import BLOCK
 from agentforge.context.hidden import visible
 from agentforge.context.injections import find
-from agentforge.context.packing import SLOTS, Dropped, Packed, Section, Slot, joined, pack
+from agentforge.context.packing import SLOTS, Dropped, Packed, Packer, Section, Slot, joined
 from agentforge.context.tokens import measured
 from agentforge.context.working_set import (
     SEEDED,
@@ -151,19 +151,20 @@ def _assembled(view: StepView, parts: Sequence[ItemText], gone: Collection[Left]
     sections = _sections(view, parts, _listing(left), cap)
     flags, told = _flags([*sections, *_whole_conventions(view)], view.conventions)
     sections = [replace(each, text=told) if each.name == _WARNING else each for each in sections]
-    packed = replace(pack(sections, cap, measured, view.fence), flagged=flags)
+    packer = Packer(measured, view.fence)
+    packed = replace(packer.pack(sections, cap), flagged=flags)
     if not (gone_whole := _lost(packed)):
         return packed
     if (shorter := _by_signatures(sections, parts, gone_whole, view.read)) != sections:
         sections = shorter
-        packed = replace(pack(sections, cap, measured, view.fence), flagged=flags)
+        packed = replace(packer.pack(sections, cap), flagged=flags)
         if not _lost(packed):
             return packed
     # Something open has no room. Its name must be shown, and the list of names needs room itself: keep enough
     # for all of them,
     # see what is lost then, and list exactly that.
     every = [label(part.item) for part in parts]
-    tight = pack(_relisted(sections, [*every, *left]), cap, measured, view.fence)
+    tight = packer.pack(_relisted(sections, [*every, *left]), cap)
     lost = _lost(tight)
     last = _newest_step(parts)
     newest = {f"{_WORKING}{label(part.item)}" for part in parts if part.item.step == last}
@@ -172,7 +173,7 @@ def _assembled(view: StepView, parts: Sequence[ItemText], gone: Collection[Left]
         *left,
     ]
     fitting = [each for each in _relisted(sections, names) if each.name not in lost]
-    final = pack(fitting, cap, measured, view.fence)
+    final = packer.pack(fitting, cap)
     return replace(final, dropped=(*final.dropped, *lost.values()), flagged=flags)
 
 
@@ -312,7 +313,9 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
     ]
 
 
-def _own(name: str, text: str, title: str, slot: Slot = "current_state", *, cap: int) -> Section:
+def _own(
+    name: str, text: str, title: str, slot: Slot = "current_state", *, cap: int, untrusted: bool = False
+) -> Section:
     """A section of our own words, or of a person's."""
     kind = kind_of(name)
     return Section(
@@ -320,8 +323,9 @@ def _own(name: str, text: str, title: str, slot: Slot = "current_state", *, cap:
         text,
         kind.order(),
         slot,
-        shrink=kind.shrink,
-        title=title,
+        untrusted,
+        kind.shrink,
+        title,
         limit=kind.limit(cap),
         keep=kind.keep,
     )
@@ -329,7 +333,7 @@ def _own(name: str, text: str, title: str, slot: Slot = "current_state", *, cap:
 
 def _data(name: str, text: str, title: str, *, cap: int) -> Section:
     """What is from outside, or quotes it: names, messages of tests, lines of files."""
-    return replace(_own(name, text, title, cap=cap), untrusted=True)
+    return _own(name, text, title, cap=cap, untrusted=True)
 
 
 def _verification(section: Section) -> Section:
@@ -396,6 +400,7 @@ def _working(parts: Sequence[ItemText], cap: int) -> list[Section]:
     ages = {step: age for age, step in enumerate(newest_first)}
     last = _newest_step(parts)
     kind = kind_of(_WORKING)
+    limit = kind.limit(cap)
     sections = []
     for item, text in parts:
         name = label(item)
@@ -403,13 +408,19 @@ def _working(parts: Sequence[ItemText], cap: int) -> list[Section]:
         rank, shrink = open_rank(opened)
         rank -= min(ages[item.step], _AGES) if opened == "asked" else 0
         sections.append(
-            replace(
-                _data(f"{_WORKING}{name}", text, "Open", cap=cap),
-                priority=kind.order(rank),
+            Section(
+                f"{_WORKING}{name}",
+                text,
+                kind.order(rank),
+                "current_state",
+                untrusted=True,
                 shrink=shrink,
+                title="Open",
                 label=name,
                 place=item.path,
+                limit=limit,
                 why=_why_open(item),
+                keep=kind.keep,
             )
         )
     return sections

@@ -49,8 +49,7 @@ class BlockKind:
 
     def order(self, rank: int | None = None) -> int:
         """How much it matters, as one number: by its priority, then by its rank."""
-        above = len(priorities()) - list(priorities()).index(self.priority)
-        return above * _RANKS + (self.rank if rank is None else rank)
+        return _above(self.priority) * _RANKS + (self.rank if rank is None else rank)
 
 
 UNKNOWN = BlockKind("an older release", "step", "a block that this release does not make")
@@ -66,6 +65,11 @@ def priorities() -> Mapping[str, str]:
     """The six priorities in order, each with what belongs to it."""
     found: Mapping[str, str] = _policy()["priorities"]
     return found
+
+
+@cache
+def _above(priority: Priority) -> int:
+    return len(priorities()) - list(priorities()).index(priority)
 
 
 @cache

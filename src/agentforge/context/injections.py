@@ -85,10 +85,10 @@ def _all(text: str) -> Iterator[tuple[Kind, int, int]]:
 def _in(text: str, hints: Hints) -> Iterator[tuple[Kind, int, int]]:
     """What is found behind each hint that is there, until each kind has a place."""
     done: set[Kind] = set()
-    for hint, phrases in hints.items():
+    for hint in hints.there(text):
         at = text.find(hint)
         while at >= 0:
-            for phrase in phrases:
+            for phrase in hints[hint]:
                 if phrase.kind not in done and (match := _at(text, at, phrase)) is not None:
                     done.add(phrase.kind)
                     yield phrase.kind, match.start(), match.end()

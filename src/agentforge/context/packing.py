@@ -123,31 +123,53 @@ class Packed:
 
 def pack(sections: Sequence[Section], cap: int, count: Count, fence: str = "") -> Packed:
     """Choose what is shown. `count` is the measure of the cap; any safety margin is part of it."""
-    pieces = [
-        _Piece(index, section, _looks_of(section), fence, count)
-        for index, section in enumerate(sections)
-        if section.text and not section.text.isspace()
-    ]
-    kept = {piece.index: piece.block(piece.section.text) for piece in pieces if piece.section.whole}
-    dropped: dict[int, Dropped] = {}
-    room = cap - sum(block.tokens for block in kept.values())
-    if room < 0:
-        names = ", ".join(block.name for block in kept.values())
-        raise UsageError(
-            f"A step has to be shown {cap - room} tokens without a cut ({names}), and may be shown {cap}.",
-            "Raise `context_tokens` of the stage, or shorten its contracts.",
+    return Packer(count, fence).pack(sections, cap)
+
+
+class Packer:
+    """Packs the sections of one step, as often as it takes: each is rendered and counted once."""
+
+    def __init__(self, count: Count, fence: str) -> None:
+        self._count, self._fence = count, fence
+        self._pieces: dict[int, _Piece] = {}
+        """By the identity of their sections, which they keep alive."""
+
+    def pack(self, sections: Sequence[Section], cap: int) -> Packed:
+        """Choose what is shown of these sections."""
+        pieces = [
+            (index, self._piece(section))
+            for index, section in enumerate(sections)
+            if section.text and not section.text.isspace()
+        ]
+        kept = {index: piece.whole for index, piece in pieces if piece.section.whole}
+        dropped: dict[int, Dropped] = {}
+        room = cap - sum(block.tokens for block in kept.values())
+        if room < 0:
+            names = ", ".join(block.name for block in kept.values())
+            raise UsageError(
+                f"A step has to be shown {cap - room} tokens without a cut ({names}), and may be shown {cap}.",
+                "Raise `context_tokens` of the stage, or shorten its contracts.",
+            )
+        by_slot: dict[Slot, list[tuple[int, _Piece]]] = {}
+        for index, piece in pieces:
+            if not piece.section.whole:
+                by_slot.setdefault(piece.section.slot, []).append((index, piece))
+        limits = slot_limits(cap)
+        for slot, limit in limits.items():
+            room -= _fill(by_slot.get(slot, []), min(limit, room), kept, dropped)
+        _fill(by_slot.get("current_state", []), room, kept, dropped)
+        blocks = tuple(kept[index] for index in sorted(kept))
+        return Packed(
+            blocks, tuple(dropped[index] for index in sorted(dropped)), sum(block.tokens for block in blocks)
         )
-    pieces = [piece for piece in pieces if not piece.section.whole]
-    for slot, limit in slot_limits(cap).items():
-        used = _fill(
-            [piece for piece in pieces if piece.section.slot == slot], min(limit, room), kept, dropped
-        )
-        room -= used
-    _fill([piece for piece in pieces if piece.section.slot == "current_state"], room, kept, dropped)
-    blocks = tuple(kept[index] for index in sorted(kept))
-    return Packed(
-        blocks, tuple(dropped[index] for index in sorted(dropped)), sum(block.tokens for block in blocks)
-    )
+
+    def _piece(self, section: Section) -> "_Piece":
+        found = self._pieces.get(id(section))
+        if found is None:
+            looks = _looks_of(section)
+            whole = _block(section, looks, section.text, self._fence, self._count)
+            found = self._pieces[id(section)] = _Piece(section, looks, whole, self._fence, self._count)
+        return found
 
 
 def slot_limits(cap: int) -> dict[Slot, int]:
@@ -183,20 +205,23 @@ def _looks_of(section: Section) -> _Looks:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A section with what is needed to measure it."""
+class _Piece(NamedTuple):
+    """A section with what it takes to show all of it, and what is needed to measure less of it."""
 
-    index: int
     section: Section
     looks: _Looks
+    whole: PackedBlock
     fence: str
     count: Count
 
     def block(self, text: str) -> PackedBlock:
-        section = self.section
-        shown, tokens = _shown(self.looks, text, self.fence, self.count)
-        return PackedBlock(section.name, shown, tokens, section.why, section.shown)
+        """The section with a part of its text."""
+        return _block(self.section, self.looks, text, self.fence, self.count)
+
+
+def _block(section: Section, looks: _Looks, text: str, fence: str, count: Count) -> PackedBlock:
+    shown, tokens = _shown(looks, text, fence, count)
+    return PackedBlock(section.name, shown, tokens, section.why, section.shown)
 
 
 @lru_cache(maxsize=256)  # most look the same at the next step, and all of them when a step is packed again
@@ -205,35 +230,36 @@ def _shown(looks: _Looks, text: str, fence: str, count: Count) -> tuple[str, int
     return shown, max(count(shown + JOINER), len(shown) // _CHARS_PER_TOKEN)
 
 
-def _fill(pieces: list[_Piece], room: int, kept: dict[int, PackedBlock], dropped: dict[int, Dropped]) -> int:
+def _fill(
+    pieces: list[tuple[int, _Piece]], room: int, kept: dict[int, PackedBlock], dropped: dict[int, Dropped]
+) -> int:
     """Keep what fits, most important first; returns the tokens used."""
     used = 0
-    kept_back = {piece.index: _kept_back(piece) for piece in pieces if piece.section.keep}
-    for piece in sorted(pieces, key=lambda each: (-each.section.priority, each.index)):
-        section = piece.section
-        kept_back.pop(piece.index, None)
+    kept_back = {
+        # What a less important section is left: no more than it needs.
+        index: min(piece.section.keep, piece.whole.tokens)
+        for index, piece in pieces
+        if piece.section.keep
+    }
+    for index, piece in sorted(pieces, key=lambda each: (-each[1].section.priority, each[0])):
+        section, whole = piece.section, piece.whole
+        kept_back.pop(index, None)
         free = max(0, room - used - sum(kept_back.values()))
         budget = free if section.limit is None else min(free, section.limit)
-        whole = piece.block(section.text)
         block = whole if whole.tokens <= budget else _cut(piece, budget, whole.tokens)
         if block is None:
-            dropped[piece.index] = Dropped(
+            dropped[index] = Dropped(
                 section.name, whole.tokens, f"no room: {budget} tokens left in {section.slot}"
             )
             continue
         if block is not whole:
             block = block._replace(shown="excerpt")
-            dropped[piece.index] = Dropped(
+            dropped[index] = Dropped(
                 section.name, whole.tokens - block.tokens, f"cut to {block.tokens} of {whole.tokens} tokens"
             )
-        kept[piece.index] = block
+        kept[index] = block
         used += block.tokens
     return used
-
-
-def _kept_back(piece: _Piece) -> int:
-    """What a less important section is left: no more than it needs."""
-    return min(piece.section.keep, piece.block(piece.section.text).tokens)
 
 
 def _cut(piece: _Piece, budget: int, whole: int) -> PackedBlock | None:

@@ -1,10 +1,11 @@
 """What instructions to a model look like, read from `catalog/policies/injections.yaml`."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from functools import cache, cached_property
+from typing import Any, Literal, NamedTuple, get_args
 
 from agentforge.catalog.policies import check_keys, each_once, read_policy, refusal
 from agentforge.tools.bridge import ALIASES, TOOLS
@@ -20,6 +21,8 @@ Kind = Literal[
     "hidden_text",
     "encoded",
 ]
+_STEM = 4
+"""Characters of what several hints have in common: rare enough in ordinary text."""
 _PART = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -32,8 +35,29 @@ class Phrase(NamedTuple):
     """How far before the hint a match may begin; else it begins with it."""
 
 
-Hints: TypeAlias = Mapping[str, Sequence[Phrase]]
-"""By hint, because each is searched once, whatever begins with it."""
+class Hints(dict[str, list[Phrase]]):
+    """Phrases by hint, because each is searched once, whatever begins with it."""
+
+    @cached_property
+    def _stems(self) -> dict[str, list[str]]:
+        """Few short texts of which every hint has one: where a stem is not, none of its hints is."""
+        common = Counter(piece for hint in self for piece in _pieces(hint))
+        found: dict[str, list[str]] = {}
+        for hint in self:
+            stem = max(_pieces(hint), key=lambda piece: (common[piece], piece))
+            found.setdefault(stem, []).append(hint)
+        return found
+
+    def there(self, text: str) -> list[str]:
+        """The hints that a text has, in their own order."""
+        found = {
+            hint for stem, hints in self._stems.items() if stem in text for hint in hints if hint in text
+        }
+        return [hint for hint in self if hint in found] if found else []
+
+
+def _pieces(hint: str) -> set[str]:
+    return {hint[at : at + _STEM] for at in range(max(1, len(hint) - _STEM + 1))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +98,7 @@ def injections_from(document: Mapping[str, Any]) -> Injections:
 
 def _by_hint(kinds: Mapping[Any, Any], parts: Mapping[str, str]) -> Hints:
     check_keys("injections.yaml", kinds, get_args(Kind))
-    found: dict[str, list[Phrase]] = {}
+    found = Hints()
     for kind, rows in kinds.items():
         for row in rows:
             check_keys(f"injections.yaml: {kind}", row, ("hints", "pattern", "back"))

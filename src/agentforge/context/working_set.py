@@ -8,6 +8,7 @@ name after edits above it. The set is bounded; what leaves it is named, so that 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -73,18 +74,23 @@ def merge_each(
     items: Iterable[WorkingSetItem], opened: Iterable[OpenedRange], pinned: Collection[str] = ()
 ) -> tuple[tuple[WorkingSetItem, ...], tuple[Left, ...]]:
     """The same as one `merge` per opened part, each a step later than the one before, at the price of one."""
-    merged = [_judged(item, pinned) for item in items]
+    groups: dict[str, list[WorkingSetItem]] = {}
+    for item in in_order(_judged(item, pinned) for item in items):
+        groups.setdefault(item.path, []).append(item)
+    size = sum(map(len, groups.values()))
     left: list[Left] = []
     for step, each in enumerate(opened, 1):
-        merged = _added(
-            in_order(merged),
-            WorkingSetItem(each.path, each.symbol, each.start, each.end, step, each.path in pinned),
-        )
-        while len(merged) > MAX_ITEMS:
-            out = max(merged, key=_worth)
-            merged = [item for item in merged if item is not out]
+        # Only parts of the same file can touch.
+        before = groups.get(each.path, [])
+        new = WorkingSetItem(each.path, each.symbol, each.start, each.end, step, each.path in pinned)
+        groups[each.path] = group = list(in_order(_added(before, new))) if before else [new]
+        size += len(group) - len(before)
+        while size > MAX_ITEMS:
+            out = max(chain.from_iterable(groups.values()), key=_worth)
+            groups[out.path] = [item for item in groups[out.path] if item is not out]
+            size -= 1
             left.append(Left(out.path, out.symbol))
-    return in_order(merged), tuple(left)
+    return in_order(chain.from_iterable(groups.values())), tuple(left)
 
 
 def in_order(items: Iterable[WorkingSetItem]) -> tuple[WorkingSetItem, ...]:
@@ -200,6 +206,8 @@ def _moved(item: WorkingSetItem, places: dict[str, tuple[int, int]]) -> WorkingS
 
 
 def _merged_group(items: Sequence[WorkingSetItem]) -> tuple[WorkingSetItem, ...]:
+    if len(items) == 1:
+        return tuple(items)
     merged: list[WorkingSetItem] = []
     for item in sorted(items, key=lambda each: each.step):
         merged = _added(merged, item)

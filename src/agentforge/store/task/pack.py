@@ -22,14 +22,16 @@ from agentforge.core.reply import Json
 from agentforge.system.bounded import LARGEST
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import disk_errors
+from agentforge.system.secrets import known
 from agentforge.system.secrets.redact import redact
-from agentforge.system.secrets.values import clean
+from agentforge.system.secrets.values import clean, clean_words
 from agentforge.system.unlinked import make_unlinked, open_unlinked
 
 _MAGIC = b"AFb1"
 _HEADER = struct.Struct(">4s32sQL")
 _LEVEL = 6
 _WINDOW = 1 << 20
+_REMEMBERED = 256
 
 
 class _Block(NamedTuple):
@@ -48,6 +50,8 @@ class Pack:
         self._scanned = 0
         """Where the last whole block ends."""
         self._dirty = False
+        self._put: dict[str, tuple[str, tuple[str, ...] | None]] = {}
+        """Blocks of contexts, each with its name and the keys that were known then."""
         self._lock = threading.RLock()
 
     def put(self, content: str | bytes) -> str:
@@ -90,14 +94,27 @@ class Pack:
         """A list of named texts, each its own block: what did not change since the last step costs
         nothing. `about` is kept beside them. No secret is stored.
         """
-        listed = [(name, self.put(redact(text)[0])) for name, text in blocks]
+        listed = [(name, self._put_block(text)) for name, text in blocks]
         # The hashes are ours, and there are many of them: they are not searched for secrets.
-        kept = clean({**(about or {}), "blocks": [name for name, _ in listed]})
+        kept = clean_words({**(about or {}), "blocks": [name for name, _ in listed]})
         assert isinstance(kept, dict)
         names = kept["blocks"]
         assert isinstance(names, list)
         kept["blocks"] = [[name, ref] for name, (_, ref) in zip(names, listed, strict=True)]
         return self.put(canonical(kept))
+
+    def _put_block(self, text: str) -> str:
+        """Where a text is kept without its secrets. One that is shown again is neither searched nor hashed
+        again, as long as the same keys are known.
+        """
+        spellings = known.spellings()
+        name, then = self._put.get(text, ("", None))
+        if then is not spellings:
+            name = self.put(redact(text)[0])
+            if len(self._put) >= _REMEMBERED:
+                self._put.clear()
+            self._put[text] = (name, spellings)
+        return name
 
     def get_blocks(self, ref: str) -> list[tuple[str, str]]:
         """The named texts that `put_blocks` stored under this hash."""

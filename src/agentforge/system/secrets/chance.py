@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentforge.system.secrets.shapes import ESCAPES
+
 SHORTEST, LONGEST = 32, 100
 _ENOUGH_BITS = 4.0
 """Per character. Chance over letters and digits gives 4.6 at the shortest length; a name in code has less."""
@@ -31,6 +33,8 @@ _TWO_CAPITALS = re.compile(r"[A-Z]{2}")
 _WORD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=."
 _MAP = bytes(120 if byte in _WORD else 32 for byte in range(256))
 _LONG = b"x" * 16
+_BLANKS = ' \t\n\r"'
+_ENDS = bytes(32 if byte in _BLANKS.encode() else 120 for byte in range(256))
 _NO_DIGIT = re.compile("[^0-9]*+")
 _NUMBER_BEFORE = 12
 """Some tokens begin with a number and a sign that ends a word."""
@@ -69,6 +73,8 @@ class WordShapes(NamedTuple):
     """
 
     any_of: str
+    any_plain: str
+    """The same for text in which no escape is written out: most of their time goes into looking for one."""
     named: str
 
 
@@ -82,33 +88,36 @@ def take_out(text: str, shapes: WordShapes) -> tuple[str, int]:
     pieces: list[str] = []
     done = count = 0
     at = mapped.find(_LONG)
+    around = text.encode("latin-1", "replace").translate(_ENDS) if at >= 0 else b""
     while at >= 0:
         end = mapped.find(b" ", at)
         end = len(mapped) if end < 0 else end
-        for start, stop, kind in _found(text, max(done, at), end, shapes):
+        window = _window(around, max(done, at), end)
+        for start, stop, kind in _found(text, max(done, at), end, window, shapes):
             pieces += (text[done:start], f"[REDACTED:{kind}]")
             done, count = stop, count + 1
         at = mapped.find(_LONG, end)
     return ("".join((*pieces, text[done:])), count) if count else (text, 0)
 
 
-def _found(text: str, at: int, end: int, shapes: WordShapes) -> Iterator[tuple[int, int, str]]:
+def _found(
+    text: str, at: int, end: int, window: tuple[int, int], shapes: WordShapes
+) -> Iterator[tuple[int, int, str]]:
     """Where in this word secrets are, and of what kind."""
     first = text[at : min(end, at + LONGEST)]
     if _NO_DIGIT.fullmatch(first):
         return
-    window = _window(text, at, end)
     known = [
         (match.start(), match.end(), match.lastgroup or "")
         for match in (
-            re.compile(shapes.named).finditer(text, *window)
-            if _has_shape(text, window, shapes.any_of)
-            else ()
+            re.compile(shapes.named).finditer(text, *window) if _has_shape(text, window, shapes) else ()
         )
         if match.start() < end and match.end() > at
     ]
     if known:
         yield from ((max(start, 0), stop, kind) for start, stop, kind in known)
+        return
+    if end - at < SHORTEST:
         return
     start = inner(text, at, end)
     word = text[start:end].rstrip(".")
@@ -119,25 +128,29 @@ def _found(text: str, at: int, end: int, shapes: WordShapes) -> Iterator[tuple[i
             yield start, start + len(word), "fernet_key"
 
 
-def _has_shape(text: str, window: tuple[int, int], any_of: str) -> bool:
+def _has_shape(text: str, window: tuple[int, int], shapes: WordShapes) -> bool:
     start, end = window
-    before = min(start, _EDGE)
     if end - start > _USUAL:
-        return re.compile(any_of).search(text, start, end) is not None
-    return _shape_behind(text[start - before : end], before, any_of)
+        return re.compile(shapes.any_of).search(text, start, end) is not None
+    # Behind a blank anything may begin; only behind a part of a word it matters what that is.
+    before = 0 if text[start - 1 : start] in _BLANKS else min(start, _EDGE)
+    return _shape_behind(text[start - before : end], before, shapes)
 
 
 @lru_cache(
     maxsize=4096
 )  # the same paths and hashes are in what each step shows, and in each line of its record
-def _shape_behind(piece: str, before: int, any_of: str) -> bool:
-    return re.compile(any_of).search(piece, before) is not None
+def _shape_behind(piece: str, before: int, shapes: WordShapes) -> bool:
+    escaped = any(sign in piece for sign in ESCAPES)
+    return re.compile(shapes.any_of if escaped else shapes.any_plain).search(piece, before) is not None
 
 
-def _window(text: str, at: int, end: int) -> tuple[int, int]:
-    """Where a known shape may stand that this word is part of. No shape has a quotation mark in it."""
-    first, last = max(0, at - _NUMBER_BEFORE), min(len(text), end + _MARK_BEHIND)
-    before, behind = text.rfind('"', first, at), text.find('"', end, last)
+def _window(around: bytes, at: int, end: int) -> tuple[int, int]:
+    """Where a known shape may stand that this word is part of. No shape has a blank or a quotation mark in
+    it: so the same word is the same wherever it stands.
+    """
+    first, last = max(0, at - _NUMBER_BEFORE), min(len(around), end + _MARK_BEHIND)
+    before, behind = around.rfind(b" ", first, at), around.find(b" ", end, last)
     return first if before < 0 else before + 1, last if behind < 0 else behind
 
 
@@ -148,6 +161,8 @@ def _is_fernet(word: str) -> bool:
 
 def is_random(word: str) -> bool:
     """Whether a word looks like a random token: mixed characters, high entropy, and no encoded text."""
+    if word == word.lower():
+        return False  # as most hashes are: without capitals it is not mixed
     kinds = [
         0 if letter.isdigit() else 1 if letter.isupper() else 2 if letter.islower() else 3 for letter in word
     ]

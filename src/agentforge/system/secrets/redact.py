@@ -15,10 +15,12 @@ from typing import TypeAlias
 from agentforge.system.secrets import chance, encoded, key_blocks
 from agentforge.system.secrets import known as known_secrets
 from agentforge.system.secrets.named import NAMED, SecretRule
-from agentforge.system.secrets.shapes import BEGINNINGS, EDGE, LONG_WORDS
+from agentforge.system.secrets.shapes import BEGINNINGS, EDGE, LONG_WORDS, PLAIN_EDGE
 
-_Hints: TypeAlias = dict[str, dict[str, list[int]]]
-"""By stem and by hint: the numbers of the rules that it hints at."""
+_Hints: TypeAlias = dict[str, dict[str, dict[str, list[int]]]]
+"""By letter, by stem and by hint: the numbers of the rules that it hints at. One letter is found thirty times
+quicker than two.
+"""
 _PASSES = 8
 """Two secrets without a gap hide each other's edges: when one is taken out, the next look finds the other."""
 
@@ -45,6 +47,11 @@ def redact(text: str) -> tuple[str, int]:
             _harmless.clear()
         _harmless[name] = known
     return found
+
+
+def hints_at(text: str) -> bool:
+    """Whether any of the rules could find something that begins in this text."""
+    return bool(_View(text).hinted(0))
 
 
 def _redact(text: str) -> tuple[str, int]:
@@ -96,11 +103,13 @@ class _View:
 
 
 def _hinted(text: str, hints: _Hints) -> Iterator[int]:
-    for stem, rows in hints.items():
-        if stem in text:
-            for hint, numbers in rows.items():
-                if hint in text:
-                    yield from numbers
+    for letter, stems in hints.items():
+        if letter in text:
+            for stem, rows in stems.items():
+                if stem in text:
+                    for hint, numbers in rows.items():
+                        if hint in text:
+                            yield from numbers
 
 
 def _places(text: str, hint: str) -> Iterator[int]:
@@ -155,8 +164,12 @@ def _in_an_address(match: re.Match[str]) -> bool:
 _LOOK_TWICE = {"openai_key": _mixed, "huggingface_token": _both_cases, "twitter_bearer": _in_an_address}
 _LONG_WORD = chance.WordShapes(
     *(
-        f"{EDGE}(?:{'|'.join(rows)})(?![A-Za-z0-9_])"
-        for rows in (LONG_WORDS.values(), (f"(?P<{kind}>{shape})" for kind, shape in LONG_WORDS.items()))
+        f"{edge}(?:{'|'.join(rows)})(?![A-Za-z0-9_])"
+        for edge, rows in (
+            (EDGE, LONG_WORDS.values()),
+            (PLAIN_EDGE, LONG_WORDS.values()),
+            (EDGE, [f"(?P<{kind}>{shape})" for kind, shape in LONG_WORDS.items()]),
+        )
     )
 )
 _RULES = (
@@ -173,12 +186,21 @@ _STEMS = (
 """What several hints have in common: where it is not, none of them is."""
 
 
+_COMMON = " etaoinsr_lhdcump.,fg():='\"b-y/v0k1w2x34567890zjq"
+"""Letters and signs of ordinary text and code, the most usual first."""
+
+
+def _rarity(letter: str) -> int:
+    return _COMMON.find(letter) % (len(_COMMON) + 1)
+
+
 def _by_stem(*, any_case: bool) -> _Hints:
     found: _Hints = {}
     for number, rule in enumerate(_RULES):
         for hint in rule.hints if rule.any_case is any_case else ():
             stem = next((stem for stem in _STEMS if stem in hint), hint)
-            found.setdefault(stem, {}).setdefault(hint, []).append(number)
+            letter = max(stem, key=_rarity)
+            found.setdefault(letter, {}).setdefault(stem, {}).setdefault(hint, []).append(number)
     return found
 
 

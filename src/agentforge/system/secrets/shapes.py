@@ -4,8 +4,11 @@
 in them, so that their number costs ordinary text nothing. In both, chance is bounded or possessive.
 """
 
+PLAIN_EDGE = r"(?<![A-Za-z0-9])"
+ESCAPES = "\\%["
+"""Without one of these in a text no escape is written out in it, and no colour."""
 EDGE = (
-    r"(?:(?<![A-Za-z0-9])|(?<=[0-9a-fA-Fmnrtv])(?:(?<=\\[nrtbfv0])|(?<=\\u00[0-9a-fA-F]{2})|(?<=\\x[0-9a-fA-F]{2})"
+    rf"(?:{PLAIN_EDGE}|(?<=[0-9a-fA-Fmnrtv])(?:(?<=\\[nrtbfv0])|(?<=\\u00[0-9a-fA-F]{{2}})|(?<=\\x[0-9a-fA-F]{{2}})"
     r"|(?<=%[0-9A-F]{2})|(?<=%[0-9a-f]{2})|(?<=\[[0-9;]m)|(?<=\[[0-9;]{2}m)))"
 )
 """Where a token may begin: behind no letter, but behind an escape that is written out, or a colour. What such
