@@ -127,7 +127,7 @@ def test_no_shape_of_a_long_word_spans_a_quotation_mark_or_a_blank() -> None:
 def test_a_known_form_is_found_behind_a_blank_and_behind_an_escape_that_is_written_out(
     kind: str, secret: str
 ) -> None:
-    for before in ("a ", "a\t", "a\n", "a\\n", "%0A", "\\u000a", "\x1b[31m", '"'):
+    for before in ("a ", "a\t", "a\n", "a\\n", "\\u000a", "\x1b[31m", '"'):
         assert redact(f"{before}{secret}\n") == (f"{before}[REDACTED:{kind}]\n", 1)
 
 

@@ -136,12 +136,13 @@ class Packer:
 
     def pack(self, sections: Sequence[Section], cap: int) -> Packed:
         """Choose what is shown of these sections."""
-        pieces = [
-            (index, self._piece(section))
+        # The most important first, and of equals the first one.
+        pieces = sorted(
+            (-section.priority, index, self._piece(section))
             for index, section in enumerate(sections)
             if section.text and not section.text.isspace()
-        ]
-        kept = {index: piece.whole for index, piece in pieces if piece.section.whole}
+        )
+        kept = {index: piece.whole for _, index, piece in pieces if piece.section.whole}
         dropped: dict[int, Dropped] = {}
         room = cap - sum(block.tokens for block in kept.values())
         if room < 0:
@@ -151,7 +152,7 @@ class Packer:
                 "Raise `context_tokens` of the stage, or shorten its contracts.",
             )
         by_slot: dict[Slot, list[tuple[int, _Piece]]] = {}
-        for index, piece in pieces:
+        for _, index, piece in pieces:
             if not piece.section.whole:
                 by_slot.setdefault(piece.section.slot, []).append((index, piece))
         limits = slot_limits(cap)
@@ -233,18 +234,15 @@ def _shown(looks: _Looks, text: str, fence: str, count: Count) -> tuple[str, int
 def _fill(
     pieces: list[tuple[int, _Piece]], room: int, kept: dict[int, PackedBlock], dropped: dict[int, Dropped]
 ) -> int:
-    """Keep what fits, most important first; returns the tokens used."""
+    """Keep what fits of the pieces, in their order; returns the tokens used."""
     used = 0
-    kept_back = {
-        # What a less important section is left: no more than it needs.
-        index: min(piece.section.keep, piece.whole.tokens)
-        for index, piece in pieces
-        if piece.section.keep
-    }
-    for index, piece in sorted(pieces, key=lambda each: (-each[1].section.priority, each[0])):
+    # What less important sections are left: no more than they need.
+    kept_back = sum(min(piece.section.keep, piece.whole.tokens) for _, piece in pieces if piece.section.keep)
+    for index, piece in pieces:
         section, whole = piece.section, piece.whole
-        kept_back.pop(index, None)
-        free = max(0, room - used - sum(kept_back.values()))
+        if section.keep:
+            kept_back -= min(section.keep, whole.tokens)
+        free = max(0, room - used - kept_back)
         budget = free if section.limit is None else min(free, section.limit)
         block = whole if whole.tokens <= budget else _cut(piece, budget, whole.tokens)
         if block is None:
