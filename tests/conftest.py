@@ -68,7 +68,7 @@ asked twice about the same files (`tests/kept_runs.py`).
 """
 _START_OF_JUDGES_ALONE = frozenset({"test_cheats_whole"})
 """Whole tasks whose judges may be forked, each for itself: what they judge changes how tests are run."""
-WIDE = Path(__file__).with_name("wide")
+WIDE, WHOLE = (Path(__file__).with_name(name) for name in ("wide", "whole"))
 _ROOM = 4 << 30
 """Bytes that must be free where the files of tests live; a run takes less than half of it."""
 _HOMES = itertools.count()
@@ -118,6 +118,8 @@ def _in_memory() -> None:
 
 
 gc.disable()  # until the tests are collected
+# Whoever asks for no compiled files means those of others: to compile the tests takes longer than to collect them.
+sys.dont_write_bytecode = False
 _in_memory()
 _border = Border()
 sys.addaudithook(_border)
@@ -212,19 +214,28 @@ def _shared(factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What no test of this run is in is not loaded: the libraries of `tests/wide` take longer than its rows."""
-    return True if collection_path == WIDE and "not wide" in config.option.markexpr else None
+    """What no test of this run is in is not loaded: the libraries of `tests/wide` take longer than its rows, and a
+    quarter of what the inner loop would load is whole tasks.
+    """
+    chosen = config.option.markexpr
+    if (collection_path == WIDE and "not wide" in chosen) or (
+        "not slow" in chosen and _is_all_slow(collection_path)
+    ):
+        return True
+    return None
+
+
+def _is_all_slow(path: Path) -> bool:
+    """Whether a folder or file drives whole tasks, or in nearly every test starts programs, makes repositories or
+    reads the whole project. That is not for the inner loop.
+    """
+    return WHOLE in (path, path.parent) or path.stem in _BEHIND_WALLS | _WITH_GIT_OR_THE_WHOLE_PROJECT
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What drives whole tasks, or in nearly every test starts programs, makes repositories or reads the whole
-    project, is not for the inner loop.
-    """
+    """Marks what is slow in all of its tests, and deals."""
     for item in items:
-        if (
-            item.path.parent.name == "whole"
-            or item.path.stem in _BEHIND_WALLS | _WITH_GIT_OR_THE_WHOLE_PROJECT
-        ):
+        if _is_all_slow(item.path):
             item.add_marker(pytest.mark.slow)
     items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
