@@ -22,7 +22,7 @@ from agentforge.models.batch import (
 from agentforge.models.provider_model import ProviderModel
 from agentforge.store.user.outbox import Box, Outbox
 from agentforge.testing import SERVERS
-from agentforge.testing.batches import Batches
+from agentforge.testing.batch_service import Batches
 from tests.models.wire_talk import REQUEST, model_of
 
 Moment = Literal["before submit", "after submit", "before results"]

@@ -18,7 +18,8 @@ from agentforge.models.known.prices import Prices
 from agentforge.models.known.tiers import DeliveryMode
 from agentforge.models.router import Picked
 from agentforge.testing import SERVERS, Fault, Scripted
-from agentforge.testing.batches import AnthropicBatches, Fate
+from agentforge.testing.batch_service import Fate
+from agentforge.testing.batches import AnthropicBatches
 from tests.activities.batch_scene import outbox_at, provider, put
 from tests.models.wire_talk import REPLY, REQUEST, model_of
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agentforge.catalog.kinds import asked_for, kinds_from, lowered_to, shows_result, what_kind_of_file
+from agentforge.catalog.kinds import asked_for, lowered_to, shows_result, what_kind_of_file
+from agentforge.catalog.kinds_policy import kinds_from
 from agentforge.catalog.policies import read_policy
 from agentforge.core.errors import UsageError
 from agentforge.core.kinds import ProofKind

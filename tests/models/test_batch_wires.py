@@ -24,7 +24,8 @@ from agentforge.models.known.prices import Prices
 from agentforge.models.known.providers import Wire
 from agentforge.models.router import Router
 from agentforge.testing import SERVERS, Fault, WireServer
-from agentforge.testing.batches import BATCHES, Batches, Fate
+from agentforge.testing.batch_service import Batches, Fate
+from agentforge.testing.batches import BATCHES
 from tests.models.wire_talk import ACTIONS, KEY, REPLY, REQUEST, ask, model_of
 
 WIRES: tuple[Wire, ...] = tuple(BATCHES)

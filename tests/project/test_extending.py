@@ -132,12 +132,12 @@ def judge_size(lines: int) -> Verdict:
             ),
         ),
         "activities/judge.py": (
-            after('        "quality": _quality,\n', '        "size": _size,\n'),
+            after('        "quality": quality,\n', '        "size": _size,\n'),
             before(
                 "from agentforge.gates.rules.subject import", "from agentforge.gates.size import judge_size\n"
             ),
             before(
-                "def _strict(world",
+                "GATES: Mapping[GateName",
                 "def _size(world: World, state: RunView) -> Ruling:\n    return judge_size(7), ()\n\n\n",
             ),
         ),

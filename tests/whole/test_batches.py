@@ -24,7 +24,8 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.journal import read_lines
 from agentforge.testing import SERVERS, Scripted, WireServer
-from agentforge.testing.batches import BATCHES, Batches
+from agentforge.testing.batch_service import Batches
+from agentforge.testing.batches import BATCHES
 from tests.depth import SOAK, telling
 from tests.whole.checkouts import FIX, PROJECT, QUESTION, Person, make_repository, patch, review
 from tests.whole.full_plays import SECURITY, analyze, approves, intake, spec

@@ -9,167 +9,17 @@ jobs that were made.
 
 import email
 import email.policy
-import itertools
 import json
-import threading
-import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from agentforge.core.reply import Json
 from agentforge.models.known.providers import Wire
-from agentforge.testing.dialects import Dialect, GenerateContent, Messages, MistralChat, Responses, said
-from agentforge.testing.server import Exchange, Fault, Response, Scripted
-
-Fate = Literal["run", "expired", "canceled", "missing", "twice"]
-"""What becomes of a request: `missing` has no result; `twice` has a second one, which is another."""
-JobState = Literal["running", "ended", "canceled", "expired", "failed"]
-
-
-@dataclass(slots=True)
-class Job:
-    """One batch as the server keeps it."""
-
-    id: str
-    items: dict[str, Mapping[str, Any]]
-    model: str
-    input_file: str = ""
-    metadata: Mapping[str, Json] = field(default_factory=dict)
-    created: float = field(default_factory=time.time)
-    looks: int = 0
-    state: JobState = "running"
-    results: list[tuple[str, int | str, Any]] = field(default_factory=list)
-    """Each with its status, or how it was not run."""
-
-    @property
-    def made(self) -> str:
-        """The time of its submission, in ISO 8601."""
-        return datetime.fromtimestamp(self.created, tz=UTC).isoformat().replace("+00:00", "Z")
-
-
-class Batches(ABC):
-    """The batches of one server. Reads like its `script`: a reply per request in the order in which they
-    run.
-    """
-
-    wire: Wire
-    dialect: Dialect
-
-    def __init__(
-        self,
-        script: Sequence[Scripted] | Callable[[Mapping[str, Json]], Scripted] = (),
-        *,
-        looks: int = 1,
-        fate: Callable[[int], Fate] = lambda _: "run",
-        refusals: Sequence[int] = (),
-        lost: int = 0,
-        uploads: str = "",
-    ) -> None:
-        """`fate` is asked with the number of the request; `refusals` are statuses of the first submissions;
-        of the next `lost` ones the job is made, and its maker is told of a failure. `uploads` is the host
-        that Google's uploads are sent to.
-        """
-        self._script, self._looks, self._fate = script, looks, fate
-        self._refusals, self._lost, self._uploads = list(refusals), lost, uploads
-        self.keys: list[str | None] = []
-        """The key that came with each request."""
-        self._lock = threading.RLock()
-        self._ran = itertools.count()
-        self._numbers = itertools.count(1)
-        self.jobs: dict[str, Job] = {}
-        self.files: dict[str, bytes] = {}
-        self.hold = False
-        self.ends_as: JobState = "ended"
-        self.cancels: list[str] = []
-
-    @property
-    def submissions(self) -> int:
-        """How many batches were made."""
-        return len(self.jobs)
-
-    def route(self, exchange: Exchange) -> Response | None:
-        """The response to a request of the batch API; put it into the `routes` of a server."""
-        path = exchange.path.partition("?")[0]
-        with self._lock:
-            found = self._serve(exchange, path)
-            if found is not None:
-                self.keys.append(self.dialect.key(exchange.headers))
-            return found
-
-    @abstractmethod
-    def _serve(self, exchange: Exchange, path: str) -> Response | None:
-        """The response to a request of this wire's batch API; None if it is for something else."""
-
-    def _submission(self, job: Job) -> Response:
-        """A submission, as far as it goes well."""
-        if self._refusals:
-            status = self._refusals.pop(0)
-            return _json(self.dialect.error(status, f"a scripted {status}"), status)
-        self.jobs[job.id] = job
-        if self._lost:
-            self._lost -= 1
-            return _json(self.dialect.error(500, "the answer was lost"), 500)
-        return _json(self._job_body(job))
-
-    @abstractmethod
-    def _job_body(self, job: Job) -> dict[str, Json]:
-        """A job as the wire shows it."""
-
-    def _status(self, job: Job) -> Response:
-        job.looks += 1
-        if job.state == "running" and not self.hold and job.looks >= self._looks:
-            self._run(job)
-        return _json(self._job_body(job))
-
-    def _cancellation(self, job: Job) -> Response:
-        self.cancels.append(job.id)
-        if job.state == "running":
-            job.state = "canceled"
-        return _json(self._job_body(job))
-
-    def _run(self, job: Job) -> None:
-        job.state = self.ends_as
-        if job.state != "ended":
-            return
-        for name, body in job.items.items():
-            fate = self._fate(next(self._ran))
-            if fate in ("expired", "canceled"):
-                job.results.append((name, fate, None))
-            elif fate != "missing":
-                job.results.append((name, *self._answer(body, job)))
-                if fate == "twice":
-                    job.results.append(
-                        (
-                            name,
-                            200,
-                            self.dialect.reply(said({"thought": "a second result"}, "text"), body, ""),
-                        )
-                    )
-
-    def _answer(self, body: Mapping[str, Any], job: Job) -> tuple[int, dict[str, Json]]:
-        scripted: Any = (
-            self._script(body) if callable(self._script) else self._script[next(self._numbers) - 1]
-        )
-        fault = scripted if isinstance(scripted, Fault) else Fault(reply=scripted)
-        if fault.reply is None:
-            return fault.status, self.dialect.error(
-                fault.status, fault.message or f"a scripted {fault.status}"
-            )
-        body = {"model": job.model, **body}
-        what = said(fault.reply, self.dialect.reply_format(body), cut_off=fault.cut_off)
-        return 200, self.dialect.reply(what, body, f"/models/{job.model}:generateContent")
-
-    def _name(self, prefix: str) -> str:
-        return f"{prefix}{len(self.jobs) + len(self.files) + 1:06}"
-
-    def _keep(self, prefix: str, data: bytes) -> str:
-        name = self._name(prefix)
-        self.files[name] = data
-        return name
+from agentforge.testing.batch_service import Batches, Job, json_response
+from agentforge.testing.dialects import GenerateContent, Messages, MistralChat, Responses
+from agentforge.testing.server import Exchange, Response
 
 
 class AnthropicBatches(Batches):
@@ -185,14 +35,14 @@ class AnthropicBatches(Batches):
         parts = path.removeprefix(self._path).strip("/").split("/")
         if not parts[0]:
             if exchange.method == "GET":
-                return _json(
+                return json_response(
                     {"data": [self._job_body(job) for job in reversed(self.jobs.values())], "has_more": False}
                 )
             items = {item["custom_id"]: item["params"] for item in json.loads(exchange.raw)["requests"]}
             return self._submission(Job(self._name("msgbatch_"), items, next(iter(items.values()))["model"]))
         job = self.jobs.get(parts[0])
         if job is None:
-            return _json(self.dialect.error(404, "no such batch"), 404)
+            return json_response(self.dialect.error(404, "no such batch"), 404)
         if parts[1:] == ["results"]:
             return Response(
                 200,
@@ -236,14 +86,14 @@ class _FileBatches(Batches):
 
     def _serve(self, exchange: Exchange, path: str) -> Response | None:
         if path == "/v1/files" and exchange.method == "POST":
-            return _json(self._file(self._keep("file-", _uploaded(exchange))))
+            return json_response(self._file(self._keep("file-", _uploaded(exchange))))
         if path.startswith("/v1/files/"):
             name = path.split("/")[3]
             if exchange.method == "DELETE":
-                return _json({"id": name, "object": "file", "deleted": True})
+                return json_response({"id": name, "object": "file", "deleted": True})
             data = self.files.get(name)
             return (
-                _json(self.dialect.error(404, "no such file"), 404)
+                json_response(self.dialect.error(404, "no such file"), 404)
                 if data is None
                 else Response(200, data, _OCTETS)
             )
@@ -254,7 +104,7 @@ class _FileBatches(Batches):
             return self._list() if exchange.method == "GET" else self._create(json.loads(exchange.raw))
         job = self.jobs.get(parts[0])
         if job is None:
-            return _json(self.dialect.error(404, "no such batch"), 404)
+            return json_response(self.dialect.error(404, "no such batch"), 404)
         return self._cancellation(job) if parts[1:] == ["cancel"] else self._status(job)
 
     def _create(self, value: Mapping[str, Any]) -> Response:
@@ -266,7 +116,7 @@ class _FileBatches(Batches):
 
     def _list(self) -> Response:
         shown: list[Json] = [self._job_body(job) for job in reversed(self.jobs.values())]
-        return _json({"object": "list", "data": shown, "has_more": False, "total": len(shown)})
+        return json_response({"object": "list", "data": shown, "has_more": False, "total": len(shown)})
 
     def _file(self, name: str) -> dict[str, Json]:
         size = len(self.files[name])
@@ -408,10 +258,10 @@ class GoogleBatches(Batches):
         path = path.replace("/v1beta/", "/v1/", 1)
         if path.startswith("/v1/files/"):
             if exchange.method == "DELETE":
-                return _json({})
+                return json_response({})
             data = self.files.get(f"files/{path.split('/')[3].partition(':')[0]}")
             return (
-                _json(self.dialect.error(404, "no such file"), 404)
+                json_response(self.dialect.error(404, "no such file"), 404)
                 if data is None
                 else Response(200, data, _OCTETS)
             )
@@ -426,13 +276,15 @@ class GoogleBatches(Batches):
             return None
         name, _, verb = path.removeprefix("/v1/").partition(":")
         if name == "batches":
-            return _json({"operations": [self._job_body(job) for job in reversed(self.jobs.values())]})
+            return json_response(
+                {"operations": [self._job_body(job) for job in reversed(self.jobs.values())]}
+            )
         job = self.jobs.get(name)
         if job is None:
-            return _json(self.dialect.error(404, "no such batch"), 404)
+            return json_response(self.dialect.error(404, "no such batch"), 404)
         if verb == "cancel":
             self._cancellation(job)
-            return _json({})
+            return json_response({})
         return self._status(job)
 
     def _upload(self, exchange: Exchange, path: str) -> Response:
@@ -474,10 +326,6 @@ BATCHES: Mapping[Wire, type[Batches]] = MappingProxyType(
 """The batches of each wire that has some."""
 
 _OCTETS = MappingProxyType({"content-type": "application/octet-stream"})
-
-
-def _json(value: Mapping[str, Json], status: int = 200) -> Response:
-    return Response(status, json.dumps(value).encode())
 
 
 def _lines(values: Sequence[Mapping[str, Json]]) -> bytes:

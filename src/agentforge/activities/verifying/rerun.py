@@ -11,7 +11,7 @@ from agentforge.activities.base_suite import measured_base
 from agentforge.activities.examining import judge_checks
 from agentforge.activities.findings import Finding
 from agentforge.activities.integration import run_integration
-from agentforge.activities.judge import run_green, run_red
+from agentforge.activities.suite_gates import run_green, run_red
 from agentforge.activities.verifying.record import Moment
 from agentforge.activities.world import World
 from agentforge.core.events import GateJudged

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agentforge.catalog.kinds import AskedFor, NoCode, asked_for, lowered_to, what_kind_of_file
+from agentforge.catalog.kinds import AskedFor, asked_for, lowered_to, what_kind_of_file
+from agentforge.catalog.kinds_policy import NoCode
 from agentforge.core.kinds import IN_WORDS, ProofKind, is_weaker
 from agentforge.core.reply import Json
 from agentforge.core.values import VIOLATION, Escalation, EscalationKind, Question, agrees
