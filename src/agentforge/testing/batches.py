@@ -276,9 +276,8 @@ class GoogleBatches(Batches):
             return None
         name, _, verb = path.removeprefix("/v1/").partition(":")
         if name == "batches":
-            return json_response(
-                {"operations": [self._job_body(job) for job in reversed(self.jobs.values())]}
-            )
+            jobs: list[Json] = [self._job_body(job) for job in reversed(self.jobs.values())]
+            return json_response({"operations": jobs})
         job = self.jobs.get(name)
         if job is None:
             return json_response(self.dialect.error(404, "no such batch"), 404)

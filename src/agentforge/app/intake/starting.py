@@ -136,10 +136,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     )
     refuse_bad_rules(git, base, settings.project)
     mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
-    answering = Answering.of(site.home, settings, local_only=mode.local_only)
-    answering.check()
-    if options.delivery == "batch":
-        _check_batches(settings, answering.tiers.specs)
+    answering = _answering(site, options, settings, mode)
     check_walls(settings.sandbox, settings.own.sandbox, at_terminal=options.at_terminal)
     sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
@@ -153,24 +150,13 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     resolved, reasons, imports = choose_line(site, options, mode, catalog, tree, handed_in)
     iterates, approves = options.watching.iterates(resolved), options.watching.approves(resolved)
     check_projects(git, tree, resolved.pipeline(), options.request, settings.project)
-    if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
-        raise UsageError(
-            f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
-            "Leave --budget out; calls and tokens are capped anyway.",
-        )
+    _refuse_unpriced(settings, answering)
     suggestion = settings.suggestion
     if settings.usual is not None:
         notice(settings.usual.sentence)
     check_models(answering, notice, suggestion.specs if suggestion else ())
     make_own_directory(site.home.path)
-    archived = set(archive.archived_tasks(git))
-    now = site.clock()
-    task_id = new_task_id(
-        options.request,
-        f"{now:%Y%m%d}",
-        # Whoever makes the directory has the name: others that start at the same moment take the next one.
-        lambda name: name in archived or not claim_directory(site.project.task(name).root),
-    )
+    task_id = _claim_name(site, options.request)
     files = site.project.task(task_id)
     space = Workspace(git, site.home.trees(git.top, task_id).root, task_id)
     space.keep_base(base)
@@ -215,6 +201,35 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
         with closing(ViewWriter(site, journal, lambda _: None)) as views:
             views.show()
     return OpenTask(site, journal)
+
+
+def _answering(site: Site, options: StartOptions, settings: Settings, mode: Mode) -> Answering:
+    """Who answers the calls of the task, if they are set up, and can do it as it was asked for."""
+    answering = Answering.of(site.home, settings, local_only=mode.local_only)
+    answering.check()
+    if options.delivery == "batch":
+        _check_batches(settings, answering.tiers.specs)
+    return answering
+
+
+def _refuse_unpriced(settings: Settings, answering: Answering) -> None:
+    """A cap in dollars needs prices."""
+    if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
+        raise UsageError(
+            f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
+            "Leave --budget out; calls and tokens are capped anyway.",
+        )
+
+
+def _claim_name(site: Site, request: str) -> str:
+    """The name of the new task, which nobody else can take any more."""
+    archived = set(archive.archived_tasks(site.git))
+    return new_task_id(
+        request,
+        f"{site.clock():%Y%m%d}",
+        # Whoever makes the directory has the name: others that start at the same moment take the next one.
+        lambda name: name in archived or not claim_directory(site.project.task(name).root),
+    )
 
 
 def _keep_permissions(
