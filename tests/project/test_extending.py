@@ -256,6 +256,7 @@ PING = Addition(
 )
 PING_USED = """\
 from agentforge.activities.perform import perform
+from agentforge.core.digests import ActionResults, ContextDigest
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import Acted, Assembled, Pinged
 from agentforge.engines.temporal.activities import FAMILIES
@@ -265,7 +266,7 @@ from tests.core.scenes import EDIT, answered, begun
 
 task = begun()
 for _ in range(2):
-    task.end("Assemble", Assembled("context", 500))
+    task.end("Assemble", Assembled(ContextDigest("context", 500)))
     assert task.owes() == ["Ping"], task.owes()
     assert " · ping · " in doing(task.state), doing(task.state)
     effect = task.owed("Ping")
@@ -275,7 +276,7 @@ for _ in range(2):
     assert (task.owes(), task.why) == (["Ask"], "pinged"), (task.owes(), task.why)
     assert replay(task.events) == task.state
     task.end("Ask", answered())
-    task.end("Act", Acted("results", task.state.tree, (EDIT,)))
+    task.end("Act", Acted(ActionResults("results", task.state.tree, (EDIT,))))
 assert family_of(type(effect)) == "ping"
 
 # The names of the others stay: workflows that are under way know them.

@@ -1,14 +1,16 @@
 """Progress in words: `describe` is total, and says what a person must know."""
 
 import io
+import operator
 import re
 from dataclasses import MISSING, fields
+from functools import reduce
 from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from agentforge.app.setup.settings_file import spell_command
-from agentforge.core.codec import decode
+from agentforge.core.codec import Inlined, decode
 from agentforge.core.digests import ActionResults, VerdictDigest
 from agentforge.core.events import (
     ActionsPerformed,
@@ -34,7 +36,10 @@ def smallest(hint: Any) -> Json:  # noqa: ANN401 - annotations are data here
     """The smallest JSON value of a type."""
     if hasattr(hint, "__dataclass_fields__"):
         hints = get_type_hints(hint)
-        return {field.name: smallest(hints[field.name]) for field in fields(hint) if field.default is MISSING}
+        owed = {field.name: hints[field.name] for field in fields(hint) if field.default is MISSING}
+        carried = [kind for kind in owed.values() if isinstance(kind, type) and issubclass(kind, Inlined)]
+        own = {name: smallest(kind) for name, kind in owed.items() if kind not in carried}
+        return reduce(operator.or_, map(smallest, carried), own)
     if hint is int:
         return 0
     if hint is bool:

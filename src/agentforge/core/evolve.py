@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import reduce
 from typing import assert_never
 
-from agentforge.core.digests import ForkPoint, ModelChoice
+from agentforge.core.digests import ForkPoint
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     BaselineTaken,
@@ -43,7 +43,7 @@ from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
-from agentforge.core.values import Amount, OfRun, TierPrice
+from agentforge.core.values import Amount, OfRun
 
 
 def replay(events: tuple[Event, ...] | list[Event]) -> State:
@@ -107,7 +107,7 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
         case WaitLimitChanged(max_wait_s):
             return replace(state, max_wait_s=max_wait_s)
         case ModelChanged(choice):
-            return _with_model(state, choice)
+            return state.with_model(choice)
         case TaskForked(point):
             return _forked(state, point)
         case DefectNoted(note):
@@ -128,16 +128,6 @@ def _evolve_task(state: State, event: OtherTaskEvent) -> State:  # noqa: C901, P
 def _created(state: State, spec: TaskSpec) -> State:
     given = {field.name: getattr(spec, field.name) for field in fields(spec)}
     return replace(state, **given, tree=spec.given_tree or spec.base_tree, commit=spec.base_commit)
-
-
-def _with_model(state: State, choice: ModelChoice) -> State:
-    """Another model for one kind of work, or for everything: then no kind has its own any more."""
-    if not choice.tier:
-        return replace(state, model=choice.model, price=choice.price, prices=(), tier_models=())
-    models = {**dict(state.tier_models), choice.tier: choice.model}
-    others = (each for each in state.prices if each.tier != choice.tier)
-    prices = (*others, TierPrice(choice.tier, choice.price))
-    return replace(state, tier_models=tuple(models.items()), prices=prices)
 
 
 def _forked(state: State, point: ForkPoint) -> State:

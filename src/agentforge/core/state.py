@@ -5,7 +5,7 @@ from functools import reduce
 
 from agentforge.core.conditions import PROVIDED, Fact, holds
 from agentforge.core.dependencies import Dependencies, FoundArtifact
-from agentforge.core.digests import Handover, StageResult
+from agentforge.core.digests import Handover, ModelChoice, StageResult
 from agentforge.core.events import ExternalArtifactImported
 from agentforge.core.pipeline import TIERS, Part, Reviewer, Stage, Tier
 from agentforge.core.replacing import replace
@@ -21,6 +21,7 @@ from agentforge.core.values import (
     Iteration,
     Reopening,
     Status,
+    TierPrice,
 )
 
 
@@ -226,6 +227,15 @@ class State(TaskSpec):
         kept = tuple(dict.fromkeys((*self.branches_kept, *left.kept)))
         at = (left.seal if isinstance(left, Handover) else "") or left.commit
         return replace(self, branch=name, branch_at=at, branches_kept=kept)
+
+    def with_model(self, choice: ModelChoice) -> "State":
+        """The state with another model for one kind of work, or for everything: then no kind has its own."""
+        if not choice.tier:
+            return replace(self, model=choice.model, price=choice.price, prices=(), tier_models=())
+        models = {**dict(self.tier_models), choice.tier: choice.model}
+        others = (each for each in self.prices if each.tier != choice.tier)
+        prices = (*others, TierPrice(choice.tier, choice.price))
+        return replace(self, tier_models=tuple(models.items()), prices=prices)
 
     def beside(self, parent: str, *, heard: bool | None = None) -> tuple[Run, ...]:
         """The runs beside this one: with `heard` true those that are heard before its work, with false those
