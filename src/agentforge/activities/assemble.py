@@ -424,7 +424,7 @@ _NUMBERS = {
 
 
 def _before(records: Mapping[str, Any]) -> list[str]:
-    """What the new tests came to on the base."""
+    """How the new tests did on the base."""
     tests = records["red"]["tests"] if records.get("red") is not None else {}
     said = [
         f"- {identity}: {entry['outcome']}" + (f" ({entry['reason']})" if entry["reason"] else "")

@@ -84,7 +84,7 @@ def _lint_of(world: World, state: State, project: Project) -> CheckRun:
 
 
 def _suite_of(world: World, state: State, project: Project | None) -> BaseSuite:
-    """What was kept, else the whole suite, and what failed again."""
+    """How the tests did on the base: as kept from an earlier task, else by running the whole suite now."""
     runner = world.pristine_runner(state, project)
     own = runner.env.parts[project.name][1] if project is not None else runner.env
     folder = world.cache / own.key / "baselines"

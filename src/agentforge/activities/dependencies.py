@@ -40,7 +40,7 @@ class FinalArtifact:
 
     @property
     def version(self) -> str:
-        """What it says of itself, else its number."""
+        """The version that an artifact states itself, else its number."""
         meta = self.document.get("metadata")
         said = self.document.get("version") or (meta.get("version") if isinstance(meta, dict) else None)
         return str(said) if said else str(self.number)
@@ -72,15 +72,15 @@ class NoNeighbours:
     """For whoever only looks at one task."""
 
     def task(self, task_id: str) -> State | None:  # noqa: ARG002  # the port's own names
-        """There is none."""
+        """None: other tasks are not looked at."""
         return None
 
     def knows(self, repo: str) -> bool:  # noqa: ARG002  # the port's own names
-        """There is none."""
+        """No: other tasks are not looked at."""
         return False
 
     def finals(self, repo: str, artifact: str) -> Sequence[FinalArtifact]:  # noqa: ARG002  # the port's own names
-        """There are none."""
+        """None: other tasks are not looked at."""
         return ()
 
 
@@ -190,7 +190,7 @@ def has_reached(state: State, stage: str) -> bool:
 
 
 class DependingWorld(Protocol):
-    """What `Depend` needs of the world."""
+    """The part of the world that `Depend` needs."""
 
     @property
     def neighbours(self) -> Neighbours:

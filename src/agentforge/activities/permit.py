@@ -95,7 +95,7 @@ def _rule(
 
 
 def _call(world: World, tool: Tool, action: Action, bench: Workbench, *, outside: bool) -> ActionCall:
-    """What the engine knows of the call."""
+    """The facts about a call that its grading needs."""
     walled = world.sandbox.name != "none"
     if action.name not in TOOLS:
         # A program, whatever it says of itself: what the repository claims can make it no safer.

@@ -145,7 +145,7 @@ def _inside(pattern: str, places: Sequence[str]) -> bool:
 
 
 def closed_patterns(patterns: str) -> list[str]:
-    """What a limit closes."""
+    """The patterns of paths that a limit forbids."""
     return [pattern for pattern in _split(patterns) if pattern.startswith("!")]
 
 
@@ -200,7 +200,7 @@ def _looser_all(base: Mapping[str, Any], result: Mapping[str, Any], where: str) 
 
 
 def _looser(base: Mapping[str, Any], result: Mapping[str, Any], where: str) -> Iterator[str]:
-    """Where a definition lets more through than its base."""
+    """The places where a definition demands less than its base."""
     if base.get("required") and not result.get("required"):
         yield f"{where}.required: drops what the base demands"
     for key in ("filled", "format", "pattern", "const"):

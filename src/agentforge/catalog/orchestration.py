@@ -25,7 +25,7 @@ _OF_OTHERS = frozenset({"prerequisites", "output_contract", "skippable_if"})
 
 @dataclass(frozen=True, slots=True)
 class Orchestration:
-    """What the file says, stage by stage."""
+    """The settings of each stage in `stage_config.yaml`."""
 
     source: str = ""
     text: str = ""

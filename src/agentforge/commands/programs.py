@@ -99,7 +99,7 @@ class Programs:
     run_verbs: Mapping[str, Names]
 
     def row(self, name: str) -> RiskRow | None:
-        """What is known about a program as such."""
+        """The row of the policy for a program, whatever its arguments are."""
         begins = (row for start, row in self.beginnings.items() if name.startswith(start))
         return self.programs.get(name) or next(begins, None)
 
@@ -111,7 +111,7 @@ class Programs:
 
 @cache
 def known() -> Programs:
-    """What is known, read when first asked for."""
+    """The policy of commands, read when first asked for."""
     return programs_from(read_policy("commands"))
 
 

@@ -76,7 +76,7 @@ class Injections:
 
 @cache
 def known() -> Injections:
-    """What is known, read when first asked for."""
+    """The policy of phrases, read when first asked for."""
     return injections_from(read_policy("injections"))
 
 

@@ -90,7 +90,7 @@ def _rarity(index: CodeIndex, sought: Mapping[str, float]) -> dict[str, float]:
 
 
 def _starts(index: CodeIndex, focus: Focus, rarity: Mapping[str, float]) -> dict[str, float]:
-    """Where weight starts, in sum 1."""
+    """The files that the ranking starts from, with weights whose sum is 1."""
     found: dict[str, float] = {}
     for path, facts in index.files.items():
         score = 0.0

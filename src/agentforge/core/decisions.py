@@ -65,7 +65,7 @@ class Decisions:
             self.tell(Moved(self.state.status, status))
 
     def of(self, run: str) -> "RunDecisions":
-        """The same decisions, for the rules of one run."""
+        """This decision as the rules of one run see it."""
         return RunDecisions(self, run)
 
 

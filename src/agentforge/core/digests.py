@@ -81,7 +81,7 @@ class VerdictDigest(Inlined):
 
 @dataclass(frozen=True, slots=True)
 class StageResult(Inlined):
-    """What a stage leaves on the task's branch."""
+    """The commit and the branch that an accepted stage leaves, and what conditions may ask about it."""
 
     tree: str
     commit: str

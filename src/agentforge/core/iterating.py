@@ -221,7 +221,7 @@ def history_name(stage: str, number: int, choice: str) -> str:
 
 
 def _follow(own: RunDecisions, choice: Choice, given: Resolution) -> str:
-    """Where a decision leads."""
+    """What follows from a person's decision about a version."""
     stage, last = own.stage, own.state.last_shown(own.stage.name)
     assert last is not None
     by_hand = choice == "revise" and last.feedback is None

@@ -169,7 +169,7 @@ def accepted(own: RunDecisions, given: CommitMade) -> str:
 
 
 def begin(own: RunDecisions) -> str:
-    """The worktree stands and nobody is at work: the first stage begins whose artifacts are not all there."""
+    """The worktree is ready: the first stage whose artifacts are not all there begins."""
     state = own.state
     stage = remaining(state)
     owed = {product.contract for product in stage.products}

@@ -112,7 +112,7 @@ def computed(part: Part | None, facts: Facts) -> Document | None:
 
 
 def _no_decision() -> Document:
-    """What stands where no debate was owed."""
+    """The decision that is recorded where no debate was owed."""
     no = "No debate was held."
     return {
         "debate_summary": {"advocate": no, "skeptic": no, "operator": no},

@@ -99,7 +99,7 @@ def tool_layers(read: Read) -> list[Layer]:
 
 
 def tool_ways(read: Read) -> list[ClosedWay]:
-    """The ways between files that a project's own tools close."""
+    """The imports that a project's own tools forbid."""
     return closed_ways(read)
 
 

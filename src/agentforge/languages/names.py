@@ -42,6 +42,6 @@ def is_package(path: str) -> bool:
 
 
 def module_of(path: str) -> str:
-    """How a file is imported; empty for one that cannot be."""
+    """The dotted name that a file is imported by; empty for one that cannot be imported."""
     language = language_of(path)
     return language.names.module_of(path) if language else ""

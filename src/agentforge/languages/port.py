@@ -95,7 +95,7 @@ class SourceReader(Protocol):
         """Line and message of the first syntax error."""
 
     def docstrings(self, text: str, /) -> tuple[Docstring, ...]:
-        """What its public definitions say of themselves."""
+        """The docstrings of a file's public definitions."""
 
     def decode(self, data: bytes, /) -> str:
         """The bytes of a file as text, by its own declaration where it has one; never fails."""

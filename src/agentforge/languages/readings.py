@@ -104,7 +104,7 @@ class FileReading:
     """False: the file could not be read by the rules of its language, so nothing of it has passed."""
 
     def to_json(self) -> str:
-        """As it is kept."""
+        """As the cache of readings keeps it."""
         routes = [[*route[:2], list(route.decorators), list(route.used), route.mark] for route in self.routes]
         rows = [self.places, self.long_lines, self.imports, self.functions, self.made, routes]
         return json.dumps([self.lines, self.parsed, *rows], ensure_ascii=False, separators=(",", ":"))

@@ -44,7 +44,7 @@ class Project:
 
     @property
     def name(self) -> str:
-        """How it is called among the others."""
+        """The project's name, which tells it from the others of the repository."""
         return f"{self.language.name} in {self.root}" if self.root else self.language.name
 
     def whole(self, path: str) -> str:

@@ -42,7 +42,7 @@ class StatedRule:
 
     @property
     def text(self) -> str:
-        """What stands in it."""
+        """The text of the file."""
         return f"# {self.place}: {self.said}\n{strict_yaml.dump(dict(self.document))}"
 
 

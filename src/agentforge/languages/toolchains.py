@@ -357,7 +357,7 @@ def _mise(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:
 
 
 def _installed(root: Path, tool: str, version: str) -> _Found | None:
-    """One of the directories that asdf and mise share the form of."""
+    """A tool where asdf and mise both put it: `installs/TOOL/VERSION`."""
     found = pick(root / "installs" / tool, version) if version else None
     return _Found(found) if found else None
 

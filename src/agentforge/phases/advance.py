@@ -49,7 +49,7 @@ _DEBATE_TASKS = ("generate-debate-plan", "wait-debate-completion", "synthesize-d
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """What a command did."""
+    """What a command of the workflow changed, and what it says next."""
 
     action: Action
     state: WorkflowState

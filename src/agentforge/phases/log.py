@@ -29,7 +29,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """What one command did."""
+    """One line of the workflow's log: a command and what it changed."""
 
     at: str
     command: str

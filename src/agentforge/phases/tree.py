@@ -100,7 +100,7 @@ class BrokenState(UsageError):
 
 
 def working_document(phase: PhaseId) -> str:
-    """Where a phase works."""
+    """The path of the document that a phase works on."""
     return f"{PHASE_DOCUMENTS}/{phase}.md"
 
 

@@ -97,7 +97,7 @@ class TaskFiles(NamedTuple):
 
     @property
     def merging(self) -> Path:
-        """There while a merge moves the user's checkout: from which commit, and to which."""
+        """Exists while a merge moves the user's checkout; says from which commit to which."""
         return self.root / "merging.json"
 
     @property

@@ -251,7 +251,7 @@ class OpenRoot:
 
 @contextlib.contextmanager
 def _kept(fd: int) -> Iterator[int]:
-    """The same directory by a descriptor that nobody else closes."""
+    """A copy of the descriptor, closed at the end of the block."""
     kept = os.dup(fd)
     try:
         yield kept

@@ -78,7 +78,7 @@ class Batches(ABC):
 
     @property
     def submissions(self) -> int:
-        """How many batches were made."""
+        """How many batches were submitted."""
         return len(self.jobs)
 
     def route(self, exchange: Exchange) -> Response | None:

@@ -188,7 +188,7 @@ class Workbench:
     """
 
     def spot(self, given: str) -> Spot:
-        """Where a path leads that an action names."""
+        """The place that a path of an action leads to, links followed."""
         return spot_of(self.root, self.roots, given)
 
     def after(self, result: ToolResult) -> "Workbench":

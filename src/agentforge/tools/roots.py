@@ -81,7 +81,7 @@ def name_spot(top: Path, roots: Sequence[Root], given: str) -> Spot:
 
 
 def link_place(root: Path, relative: str) -> Path:
-    """The same for a path under one root."""
+    """The place of a link itself, under one root."""
     parts = [part for part in relative.split("/") if part not in {"", "."}]
     if not parts or parts[-1] == "..":
         return resolve_inside(root, relative)

@@ -115,7 +115,7 @@ class _Cleaner:
         self.held: list[KeptDirectory] = []
 
     def take(self, found: KeptDirectory, reason: Callable[[], str]) -> bool:
-        """Whether it is gone, or would be."""
+        """Removes a directory that nobody uses; whether it was removed, or would be in a dry run."""
         with contextlib.ExitStack() as stack:
             free = stack.enter_context(unused(found.path))
             if found.kind == "checkout":

@@ -78,7 +78,7 @@ class CheckRequest:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """What came of it."""
+    """What a check of files found, and what did not run."""
 
     results: tuple[CheckResult, ...]
     weighed: Weighed
@@ -204,7 +204,7 @@ def tests_of(settings: Mapping[str, Any]) -> Callable[[str], bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """How files are looked at."""
+    """How one run of the checks reads files, and which it looks at."""
 
     rules: ProjectRules
     is_test: Callable[[str], bool]
@@ -310,7 +310,7 @@ def _run(site: Site, rule: ProjectCheck) -> CommandAnswer:
 
 
 def _reader(site: Site) -> Read:
-    """The files at the top of the checkout that tell tools how to work."""
+    """What reads the settings of tools at the top of the checkout."""
 
     def read(name: str) -> bytes | None:
         try:

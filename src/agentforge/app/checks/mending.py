@@ -23,7 +23,7 @@ SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """What was written."""
+    """How many files the linters and formatters changed, and which of them did."""
 
     files: int
     programs: tuple[str, ...]

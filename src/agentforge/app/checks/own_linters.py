@@ -46,7 +46,7 @@ class LinterResult:
     findings: tuple[LinterFinding, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
-        """As data."""
+        """As `--json` prints it."""
         return {
             "project": self.project,
             "status": self.status,

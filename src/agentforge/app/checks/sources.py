@@ -41,7 +41,7 @@ class RecordedPage:
     """`kept`, or what is wrong with its copy."""
 
     def to_json(self) -> dict[str, Json]:
-        """As data."""
+        """As `--json` prints it."""
         return {"url": self.url, "file": self.file, "sha256": self.sha256, "state": self.state}
 
 

@@ -33,12 +33,12 @@ class FileVersion:
 
 
 def files_of_commit(git: Git, commit: str) -> FileVersion:
-    """As a commit has them."""
+    """The files of a commit."""
     return FileVersion(git, tree_contents(git, git.tree_of(commit)), on_disk=False)
 
 
 def staged_files(git: Git) -> FileVersion:
-    """As they would be committed now."""
+    """The files of the index, as `git commit` would record them now."""
     return FileVersion(git, _staged(git), on_disk=False)
 
 

@@ -29,7 +29,7 @@ class OtherTasks:
     _read: dict[Path, tuple[tuple[int, int], Journal]] = field(default_factory=dict)
 
     def task(self, task_id: str) -> State | None:
-        """Where a task is now."""
+        """The state of another task of this user, or None if there is no such task."""
         known = self._places.get(task_id)
         if known is None or not known.journal.exists():
             known = self._find(task_id)

@@ -17,7 +17,7 @@ from agentforge.system.git.repository import Lines
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two."""
+    """One of two tasks that are compared."""
 
     task_id: str
     request: str
@@ -69,7 +69,7 @@ class Comparison:
 
 
 def compare_tasks(first: OpenTask, second: OpenTask) -> Comparison:
-    """Both as they are on record now."""
+    """Two tasks side by side, as far as they have come."""
     one, other = audit_task(first), audit_task(second)
     return Comparison(
         _side(first, one),

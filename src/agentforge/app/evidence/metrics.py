@@ -87,11 +87,11 @@ class Group:
 
     @property
     def finished(self) -> list[TaskMeasure]:
-        """Those that came to their end."""
+        """The tasks that were completed."""
         return [item for item in self.tasks if item.status == "completed"]
 
     def sum(self, amount: Callable[[TaskMeasure], int]) -> int:
-        """What all tasks have of something."""
+        """A figure, added up over all tasks."""
         return sum(map(amount, self.tasks))
 
     def per_finished(self, amount: Callable[[TaskMeasure], int]) -> float | None:
@@ -237,7 +237,7 @@ def metrics_fields(found: Metrics) -> dict[str, Any]:
 
 
 def figures(group: Group) -> Figures:
-    """What these tasks come to."""
+    """The figures of these tasks together."""
     return {name: figure.of(group) for name, figure in FIGURES.items()}
 
 
@@ -255,7 +255,7 @@ def _per_week(finished: Sequence[TaskMeasure]) -> float | None:
 
 
 def _at_once(tasks: Iterable[TaskMeasure]) -> int:
-    """Sweeps over the beginnings and ends of tasks; one that has not ended goes on."""
+    """The most tasks of one repository that were under way at the same time."""
     moments: list[tuple[str, int, str]] = []
     for item in tasks:
         if item.started:

@@ -24,7 +24,7 @@ StepOutcome = Literal["applied", "already_there", "conflict"]
 
 @dataclass(frozen=True, slots=True)
 class AppliedStep:
-    """What became of the change of one step."""
+    """Whether the change of one step could be applied on another commit."""
 
     step: int
     outcome: StepOutcome

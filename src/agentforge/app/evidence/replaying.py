@@ -73,7 +73,7 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a replay showed."""
+    """Where a replay and its task differ first, and how much was compared."""
 
     task_id: str
     replay_id: str

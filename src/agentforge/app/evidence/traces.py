@@ -88,7 +88,7 @@ class TraceReader:
     _verdicts: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def take(self, line: JournalLine) -> None:
-        """One more line."""
+        """Takes in one more line of the journal."""
         now = _nanoseconds(line.timestamp)
         if not self.trace:
             self.trace, self._first_ns = digest(f"trace/{line.hash}".encode())[:32], now

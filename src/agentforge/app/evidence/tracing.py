@@ -43,7 +43,7 @@ _MOST_KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was sent, and where."""
+    """The spans and figures that were sent, and the collector that has them."""
 
     endpoint: str
     telemetry: Telemetry

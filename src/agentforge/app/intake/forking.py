@@ -55,7 +55,7 @@ CHANGES = ("model", *(f"tier.{tier}" for tier in TIERS), "prompt", "answer")
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is different from the fork on."""
+    """What a fork is to do otherwise than the task that it begins with."""
 
     model: str = ""
     tiers: Mapping[str, str] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Where the fork begins."""
+    """The step after which the fork begins, and the lines of the journal up to it."""
 
     lines: Sequence[JournalLine]
     step: int

@@ -46,7 +46,7 @@ def keep_key(provider: Provider, text: str, *, in_file: bool = False) -> str:
 
 
 def forget_key(provider: Provider) -> list[str]:
-    """The places that the key is gone from. What is in the environment stays there."""
+    """Deletes the key wherever it is kept, and returns those places. The environment is left alone."""
     return [_place(place) for place in _keys().drop(provider.name)]
 
 

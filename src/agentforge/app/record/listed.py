@@ -35,7 +35,7 @@ __all__ = [
 
 
 def summary_of_task(task: OpenTask) -> Summary:
-    """The same for a task that is open."""
+    """A row of the list of tasks, for a task that is open already."""
     files = changed_files(task.site.git, task.state)
     found = timed(summary_of(task.state, task.journal.times, task.journal.progress, files), task.site.clock())
     top = task.site.git.top

@@ -20,7 +20,7 @@ _BULLET = b"- "
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One decision."""
+    """One decision of a task, as a line of the log."""
 
     timestamp: str
     line: Mapping[str, Json]

@@ -29,7 +29,7 @@ from agentforge.system.unlinked import read_unlinked
 
 @dataclass(slots=True)
 class Step:
-    """One step, as far as it has come."""
+    """One step of a run: context, call, actions and verdicts, as far as it has come."""
 
     number: int
     stage: str
@@ -64,7 +64,7 @@ class Step:
     feedback: tuple[str, ...] = ()
 
     def take(self, event: Event) -> None:
-        """One more event of this step."""
+        """Takes in one more event of this step."""
         match event:
             case AskSent():
                 self.model = event.request.model

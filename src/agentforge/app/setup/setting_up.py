@@ -82,7 +82,7 @@ class FoundProvider:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What there is to choose from."""
+    """The providers and models that setup can offer on this machine."""
 
     path: Path
     """The settings file."""
@@ -204,5 +204,5 @@ def keep_model(spec: str) -> bool:
 
 
 def _config(environ: Mapping[str, str]) -> Answering:
-    """As configured, whatever model is named now."""
+    """The models as the environment and the user's settings have them."""
     return models_config(home_path(environ), environ)

@@ -34,7 +34,7 @@ _NOT_PROVED = "not proved by a test"
 
 @dataclass(frozen=True, slots=True)
 class PlanBuild:
-    """What became of the plan."""
+    """The items of the plan that were built, and the tasks that built them."""
 
     result: PhaseResult
     items: tuple[BuiltItem, ...]

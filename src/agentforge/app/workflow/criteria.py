@@ -47,7 +47,7 @@ class WatchedSwitch:
     detail: str = ""
 
     def record(self) -> dict[str, Json]:
-        """The same for programs."""
+        """The same as `--json` prints it."""
         switch = self.watch.switch
         return {
             "decision": self.decision,
@@ -65,7 +65,7 @@ class WatchedSwitch:
 
 @dataclass(frozen=True, slots=True)
 class SwitchCheck:
-    """What became of looking."""
+    """What the watch of the criteria to abort found."""
 
     switches: tuple[WatchedSwitch, ...]
     reopened: PhaseResult | None = None
@@ -74,7 +74,7 @@ class SwitchCheck:
 
     @property
     def fired(self) -> tuple[WatchedSwitch, ...]:
-        """Those that came true."""
+        """The criteria that are met: the debate of each is held again."""
         return tuple(each for each in self.switches if each.end == "fired")
 
 

@@ -38,7 +38,7 @@ _RED = ("failed", "error")
 
 @dataclass(frozen=True, slots=True)
 class HeadTest:
-    """What became of a test."""
+    """How one test did on the commit that is checked out."""
 
     end: Literal["passed", "failed", "not_run"]
     detail: str

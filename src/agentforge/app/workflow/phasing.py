@@ -164,7 +164,7 @@ class WorkflowStatus:
     decisions: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Json]:
-        """The same for programs."""
+        """The same as `--json` prints it."""
         return {
             "status": self.standing,
             "problem": self.problem or None,

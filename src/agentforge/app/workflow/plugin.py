@@ -51,7 +51,7 @@ class PluginChange:
 
 @dataclass(frozen=True, slots=True)
 class _Receipt:
-    """What an installation wrote."""
+    """The files that an installation of the plugin wrote."""
 
     files: Mapping[str, str] = field(default_factory=dict)
     """The hash of each file."""

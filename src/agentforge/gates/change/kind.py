@@ -72,12 +72,12 @@ class KindOfChange:
 
     @cached_property
     def allowed(self) -> Allowed:
-        """What will do."""
+        """The weakest kind of proof that the request, an answer or the goal allows."""
         return allowed_kind(self.request, self.escalations, self.goal)
 
     @cached_property
     def files(self) -> Sequence[ChangedFile]:
-        """What differs from the base."""
+        """The files that differ from the base."""
         return changed_files(self.runner, self.base, self.tree)
 
     @cached_property
@@ -94,7 +94,7 @@ class KindOfChange:
 
     @cached_property
     def names(self) -> NameChanges:
-        """What becomes of public names."""
+        """The public names that the change removes, adds or renames."""
         asked = self.allowed.asked
         return NameChanges(self.runner, self.base, self.tree, self.files, self.request, asked.dead_code)
 

@@ -87,7 +87,7 @@ def lost_text_about(lost: Iterable[LostText]) -> tuple[str, ...]:
 
 
 def lost_text_flags(lost: Iterable[LostText]) -> list[Flag]:
-    """What a reader rules on."""
+    """One flag for each document that lost text: a reviewer must accept or reject it."""
     return [Flag(each.path, each.sentence, ruling=True) for each in lost]
 
 

@@ -29,7 +29,7 @@ class NewTests:
     mistakes: MutationRun | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """What goes on record."""
+        """As the record of the gate keeps it."""
         found: dict[str, Json] = {"proved_by": {**self.proved_by}}
         return {**found, "mutants": self.mistakes.to_json()} if self.mistakes else found
 

@@ -16,7 +16,7 @@ _KEYS = frozenset({"violation", "check", "paths", "reason", "approved_by", "expi
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """Leave of a person to let something stand for a while."""
+    """A person's permission to leave a violation as it is, until a date."""
 
     approved_by: str
     reason: str
@@ -38,11 +38,11 @@ class Exemption:
 
     @property
     def scope(self) -> str:
-        """What it is for, in words."""
+        """The violation, or the check and the files, that the exemption covers."""
         return self.violation or f"{self.check} in {', '.join(self.paths)}"
 
     def to_json(self) -> dict[str, Any]:
-        """As it is written."""
+        """As the file of exemptions has it."""
         scope = (
             {"violation": self.violation} if self.violation else {"check": self.check, "paths": [*self.paths]}
         )

@@ -42,7 +42,7 @@ class Source:
 
 
 def about(rule: ProjectCheck, paths: Sequence[str]) -> list[str]:
-    """Those of some files that a rule is about."""
+    """The files among `paths` that a rule is about."""
     wanted, left = tuple(map(glob, rule.files)), tuple(map(glob, rule.excluded))
     return [
         path

@@ -29,7 +29,7 @@ decided was taken over, so that its phase can complete.
 
 @dataclass(frozen=True, slots=True)
 class DebateVerdict:
-    """What was found in the files of a debate."""
+    """The faults in the files of a debate, and who has not handed in yet."""
 
     status: DebateStatus
     missing: tuple[str, ...] = ()

@@ -43,7 +43,7 @@ def unknown_amendments(specification: Artifact, suite: Artifact) -> list[str]:
 
 
 def amendment_flags(suite: Artifact) -> list[Flag]:
-    """What the reviewer rules on."""
+    """One flag for each criterion that RED amended: a reviewer must accept or reject it."""
     return [
         Flag(
             str(item.get("requirement_ref")),

@@ -44,7 +44,7 @@ class Counterproof:
         ]
 
     def to_json(self) -> dict[str, Json]:
-        """What goes on record."""
+        """As the record of the gate keeps it."""
         return {"counterproof": {"outcomes": {**self.outcomes}, "not_run": self.not_run}}
 
 

@@ -38,14 +38,14 @@ _SEEN_OTHERWISE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What became of the calls."""
+    """What calls of tests returned when they were made outside of any test."""
 
     made: int = 0
     flags: tuple[Flag, ...] = ()
     not_measured: str = ""
 
     def to_json(self) -> dict[str, Json]:
-        """What goes on record."""
+        """As the record of the gate keeps it."""
         if not self.made and not self.not_measured:
             return {}
         why: dict[str, Json] = {"not_measured": self.not_measured} if self.not_measured else {}

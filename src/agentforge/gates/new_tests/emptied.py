@@ -83,7 +83,7 @@ class EmptiedChange:
         return [Flag(each, text, ruling=True) for each, text in told.items()]
 
     def to_json(self) -> dict[str, Json]:
-        """What goes on record."""
+        """As the record of the gate keeps it."""
         not_measured: dict[str, Json] = {"not_measured": {**self.unmeasured}} if self.unmeasured else {}
         told: dict[str, Json] = {"runs": self.runs, **({"why": self.why} if self.why else {}), **not_measured}
         return {"emptied": {"asked": [*self.asked], "passing": [*self.passing], **told}}

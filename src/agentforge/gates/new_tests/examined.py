@@ -57,7 +57,7 @@ class ExaminedCase:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one check did."""
+    """How one check did, with and without the test runner."""
 
     name: str
     with_runner: TestResult

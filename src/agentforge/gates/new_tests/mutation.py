@@ -48,7 +48,7 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class MutationRun:
-    """What became of the mistakes that were tried."""
+    """The mistakes that were tried, and which of them no test noticed."""
 
     mistakes: tuple[Mistake, ...]
     reason: str = ""

@@ -27,7 +27,7 @@ class PlannedRun:
     """Why it was left out; empty if it was made, or has nothing to be made for."""
 
     def to_json(self) -> dict[str, Json]:
-        """The row as data."""
+        """As the record of the gate keeps it."""
         return asdict(self)
 
 

@@ -23,7 +23,7 @@ MORE_ON_BASE = 8
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of a dispute."""
+    """Which tests really became worse, and which gave two outcomes in repeated runs."""
 
     real: tuple[Regression, ...] = ()
     """Worse than on the base, for sure or from time to time."""

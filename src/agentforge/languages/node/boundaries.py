@@ -39,7 +39,7 @@ def _cruised(settings: Mapping[str, Any]) -> Iterator[ClosedWay]:
 
 
 def _globs(said: object) -> tuple[str, ...]:
-    """Folders and files by their expressions; nothing if one of them is more than a name."""
+    """Regular expressions that are plain paths, as globs; empty if one of them is more than a path."""
     texts = said if isinstance(said, list) else [said]
     found = [_PLAIN.fullmatch(text) if isinstance(text, str) else None for text in texts]
     if not all(found):

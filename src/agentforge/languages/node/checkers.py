@@ -254,7 +254,7 @@ def _inside(tree: Path, path: str) -> str:
 
 
 def program_of(source: Path, package: str, name: str) -> Path | None:
-    """The file that a program of an installed package is, wherever its manager put it."""
+    """The script behind a program of an installed package, as its `package.json` names it."""
     folder = source / "node_modules" / package
     try:
         bins = json.loads((folder / "package.json").read_text(encoding="utf-8")).get("bin")

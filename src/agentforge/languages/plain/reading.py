@@ -57,11 +57,11 @@ class PlainImports:
         return frozenset()
 
     def loads_with(self, package: str, path: str, /) -> bool:
-        """Nothing is loaded that nobody asks for."""
+        """Never, as far as is known: a file is loaded by whoever imports it."""
         return False
 
     def is_package(self, path: str, /) -> bool:
-        """No file speaks for others."""
+        """Never, as far as is known: no file stands for its package."""
         return False
 
 

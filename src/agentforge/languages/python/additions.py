@@ -49,7 +49,7 @@ def add_pinned(name: str, home: Path, run: Run) -> tuple[str, ...]:
 
 
 def additions_of(plan: Plan) -> tuple[str, ...]:
-    """What decides which files a plan's additions are made of."""
+    """The lists that say what we add to the project's environment, each with its hash."""
     commands = (*plan.setup, *plan.checkers)
     return tuple(f"{words[1]} {hash_of(words[1])}" for words in commands if words[0] == ADDED)
 

@@ -59,7 +59,7 @@ def read_python(text: str) -> FileReading:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What a node stands in."""
+    """The class and function around a node."""
 
     symbol: str = ""
     functions: tuple[int, ...] = ()

@@ -34,7 +34,7 @@ def importers(files: Mapping[str, str], roots: Sequence[str]) -> Mapping[str, fr
 
 
 def module_name(path: str) -> str:
-    """How a file is imported, from the top."""
+    """The dotted name that a file is imported by, from the top of the tree."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 

@@ -128,7 +128,7 @@ class CanaryModule(pytest.Module):
 
 
 def without_fixtures() -> Any:
-    """What a function needs that needs nothing."""
+    """The fixture information of a function without fixtures."""
     return _pytest.fixtures.FuncFixtureInfo(
         argnames=(), initialnames=(), names_closure=[], name2fixturedefs={}
     )

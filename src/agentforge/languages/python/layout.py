@@ -108,7 +108,7 @@ def test_paths(project: PythonProject) -> tuple[str, ...]:
 
 
 def _usual_test_paths(project: PythonProject) -> tuple[str, ...]:
-    """Where tests are by custom."""
+    """Folders and files that hold tests by custom."""
     directories = {
         str(parent)
         for path in project.paths
@@ -144,7 +144,7 @@ def _exists(project: PythonProject, path: str) -> bool:
 
 
 def _outermost(name: str) -> bool:
-    """Not a `tests` within another `tests`."""
+    """Whether the folder is not inside of another folder of tests."""
     return not any(part in TEST_DIRECTORIES for part in name.split("/")[:-1])
 
 

@@ -236,13 +236,13 @@ class WatchHooks:
         self._end()
 
     def pytest_runtest_setup(self, item: Any) -> Iterator[None]:  # noqa: ANN401 - pytest's own types
-        """What fixtures run."""
+        """Notes the lines that fixtures run."""
         self._begin(item.nodeid, self._setup)
         yield
         self._end()
 
     def pytest_runtest_call(self, item: Any) -> Iterator[None]:  # noqa: ANN401 - pytest's own types
-        """What its own body runs."""
+        """Notes the lines that the test's own body runs."""
         self._replaced[item.nodeid] = self._functions.replaced()
         self._begin(item.nodeid, self._tests.setdefault(item.nodeid, {}))
         before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}

@@ -20,6 +20,6 @@ _ASKED: Mapping[str, tuple[str, ...]] = {
 
 
 def menders(top: Path, files: tuple[str, ...]) -> list[Mender]:
-    """Of the programs that the project uses, those that correct what they find."""
+    """The linters and formatters of the project that can fix what they find."""
     wanted = (each for each in used(project_at(top), "lint") if each.name in _ASKED)
     return [Mender(each.program, _ASKED[each.name], files, SETTINGS) for each in wanted]

@@ -40,7 +40,7 @@ def public_names(text: str) -> dict[str, str] | None:
 
 
 def module_of(path: str) -> str:
-    """How a file is imported, from the top."""
+    """The dotted name that a file is imported by, from the top of the tree."""
     return module_name(path)
 
 

@@ -93,7 +93,7 @@ class OwnRun:
 
     @property
     def asked(self) -> tuple[object, ...]:
-        """What it runs, without how that is shown."""
+        """The arguments of a run without those that only change its output."""
         return self.options, self.paths, self.selection
 
     @property

@@ -63,7 +63,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Believed:
-    """What of a program's report counts."""
+    """The part of a program's report that can be believed."""
 
     results: Mapping[str, TestResult] = field(default_factory=dict)
     again: tuple[str, ...] = ()

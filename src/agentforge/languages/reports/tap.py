@@ -14,7 +14,7 @@ _BAIL = re.compile(r"Bail out!\s*(.*)")
 
 @dataclass(frozen=True, slots=True)
 class TapLine:
-    """One test."""
+    """One result line of a TAP report."""
 
     name: str
     outcome: Outcome
@@ -23,7 +23,7 @@ class TapLine:
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """What one program printed."""
+    """A TAP report: what one program printed."""
 
     lines: tuple[TapLine, ...]
     trouble: str = ""

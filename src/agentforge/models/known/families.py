@@ -56,7 +56,7 @@ _MILLIONS: Final = {"m": 1, "b": 1_000, "t": 1_000_000}
 
 @cache
 def known() -> Families:
-    """What is known, read when first asked for."""
+    """The families of models, read when first asked for."""
     return families_from(strict_yaml.load(_FILE.read_text(encoding="utf-8"), _FILE.name))
 
 

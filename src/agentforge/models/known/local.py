@@ -96,14 +96,14 @@ def installed(provider: Provider, key: str | None = None, timeout_s: float = LOO
 
 
 def unlisted(provider: Provider, key: str | None = None, timeout_s: float = LOOK_S) -> InstalledModels:  # noqa: ARG001 - as `installed`
-    """Asks nobody: the wanted model is taken to be there."""
+    """For servers without a list of models: the wanted one is assumed to be there, and nothing is asked."""
     return InstalledModels(provider.name, trouble="not asked")
 
 
 def installed_all(
     providers: Iterable[Provider], keys: Keys = lambda _: None, timeout_s: float = LOOK_S
 ) -> dict[str, InstalledModels]:
-    """Asks them all at once, and waits for nobody longer than that."""
+    """What each of the servers has; all are asked at once, and a slow one is given up."""
     wanted = list(providers)
     found: dict[str, InstalledModels] = {}
     threads = []
@@ -150,7 +150,7 @@ class LocalModels:
         self._said: set[str] = set()
 
     def look(self, provider: Provider) -> InstalledModels:
-        """What it has, from memory if that is fresh."""
+        """The models that a server has, from memory if that is fresh."""
         with self._lock:
             until, known = self._known.get(provider.name, (0.0, None))
             if known is not None and self._clock.now() < until:

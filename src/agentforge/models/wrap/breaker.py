@@ -61,7 +61,7 @@ class Circuit:
         """Grows with each change of state: what was sent before says nothing about now."""
 
     def standing(self) -> Standing:
-        """How it stands, for those who choose between models."""
+        """Whether the circuit lets calls through, for those who choose between models."""
         with self._lock:
             return self._standing()
 

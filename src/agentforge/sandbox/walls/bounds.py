@@ -25,7 +25,7 @@ _PAUSE = 10
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Those of one run, while it runs."""
+    """The limits of one run, while it runs."""
 
     watched: "_Watch"
     group: ControlGroup | None

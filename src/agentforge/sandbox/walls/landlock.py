@@ -212,7 +212,7 @@ def _own_places() -> list[str]:
 
 
 def _home_on_record() -> str:
-    """Of the account, whatever the environment says."""
+    """The home directory of the account, whatever the environment says."""
     try:
         return pwd.getpwuid(os.getuid()).pw_dir or "/"
     except KeyError:

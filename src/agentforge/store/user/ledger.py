@@ -340,7 +340,7 @@ def _row(call: ModelCall) -> tuple[object, ...]:
 
 
 def _call(row: Sequence[Any]) -> ModelCall:
-    """The other way round."""
+    """A row of the database as a call."""
     told = dict(zip(_COLUMNS, row, strict=True))
     kinds = ("input", "output", "cached", "written")
     usage = Usage(**{f"{kind}_tokens": told.pop(f"{kind}_tokens") for kind in kinds})

@@ -47,7 +47,7 @@ class Notifications:
         replace_own(self._file(notification.id), json.dumps(value).encode())
 
     def drop(self, notification: Notification) -> None:
-        """It has arrived."""
+        """Forgets a notification that has arrived."""
         self._file(notification.id).unlink(missing_ok=True)
 
     def left(self) -> Iterator[Notification]:

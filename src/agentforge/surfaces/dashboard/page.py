@@ -47,7 +47,7 @@ def page_routes() -> APIRouter:
 
     @router.get("/static/{name:path}")
     def static(request: Request, name: str) -> Response:
-        """One of its files."""
+        """Serves one file of the page."""
         found = files.get(name)
         return _served(request, found) if found is not None else Response(status_code=404)
 

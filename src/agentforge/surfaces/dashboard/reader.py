@@ -99,7 +99,7 @@ class TaskReader:
 
     @contextmanager
     def opened(self, key: Key) -> Iterator[OpenTask]:
-        """The same for a task that was found."""
+        """Opens a task that was found."""
         task, lock = self._opened(key)
         with lock:
             task.refresh()

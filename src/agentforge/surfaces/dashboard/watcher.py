@@ -190,7 +190,7 @@ class TaskWatcher:
         return {key: (row.journal_size, key in stopped) for key, row in zip(keys, rows, strict=True)}
 
     def _begin(self) -> None:
-        """Notes how everything is before anybody is told anything: all that comes later is news."""
+        """Notes the state of every task at the start: only later changes are news."""
         self._reader.forget_rows()
         self._seen = self._survey()
 

@@ -76,7 +76,7 @@ def _block(text: str, mapped: bytes, start: int, end: int) -> Iterator[_Place]:
 
 
 def _decoded(word: str) -> str:
-    """What it says, if that is text."""
+    """The decoded text; empty if the bytes are no text."""
     word = word.rstrip("=")
     word = word[: len(word) - (len(word) % _GROUP == 1)]
     try:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Planned(TypedDict):
-    """What can be said beside a request."""
+    """The options of `context` beside a request."""
 
     lane: str | None
     mode: str | None

@@ -395,7 +395,7 @@ def _spelled(cell: Cell) -> str:
 
 
 class Mark(NamedTuple):
-    """What a report was made from."""
+    """The journal, its length and its head that a report was made from."""
 
     format: str
     lines: int

@@ -96,7 +96,7 @@ def _summary(done: "CheckOutcome") -> str:
 
 
 def checked_fields(done: "CheckOutcome") -> dict[str, Json]:
-    """The same for programs."""
+    """The findings as `--json` prints them."""
     return {
         "clean": done.clean,
         "files": done.files,
@@ -237,7 +237,7 @@ def _when(each: "ListedCheck") -> str:
 
 
 def listed_fields(listed: "Sequence[ListedCheck]") -> list[Json]:
-    """The same for programs."""
+    """The checks as `--json` prints them."""
     return [
         {
             "check_id": each.result.check.name,

@@ -61,7 +61,7 @@ def _next_step(result: PhaseResult) -> str:
 
 
 def result_record(result: PhaseResult) -> dict[str, Json]:
-    """The same for programs."""
+    """The same as `--json` prints it."""
     return {
         "action": result.advance.action,
         "why": result.advance.why or None,
@@ -132,7 +132,7 @@ def build_page(found: PlanBuild) -> str:
 
 
 def build_record(found: PlanBuild) -> dict[str, Json]:
-    """The same for programs."""
+    """The same as `--json` prints it."""
     items: list[Json] = [
         {
             "item": item.id,
@@ -167,7 +167,7 @@ def log_page(found: LoggedFiles) -> str:
 
 
 def log_record(found: LoggedFiles) -> dict[str, Json]:
-    """The same for programs."""
+    """The same as `--json` prints it."""
     return {
         "lines": [line.record() for line in found.log.lines],
         "broken": found.log.broken or None,
@@ -207,7 +207,7 @@ def switches_page(found: SwitchCheck) -> str:
 
 
 def switches_record(found: SwitchCheck) -> dict[str, Json]:
-    """The same for programs."""
+    """The same as `--json` prints it."""
     reopened = found.reopened.state.debate_id if found.reopened is not None else None
     return {
         "switches": [each.record() for each in found.switches],

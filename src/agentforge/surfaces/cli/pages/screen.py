@@ -43,7 +43,7 @@ class Screen(Protocol):
         ...
 
     def still(self) -> AbstractContextManager[None]:
-        """Nothing to stop: a pipe has no moving line."""
+        """Stops the moving line, if there is one, for as long as the block takes."""
         ...
 
 
@@ -64,7 +64,7 @@ class Plain:
         """A pipe keeps what it gets: nothing is shown."""
 
     def still(self) -> AbstractContextManager[None]:
-        """Nothing moves in a pipe."""
+        """Does nothing: a pipe has no moving line."""
         return nullcontext()
 
 

@@ -20,7 +20,7 @@ def spawn_page(plan: SpawnPlan) -> str:
 
 
 def spawn_record(plan: SpawnPlan) -> dict[str, Json]:
-    """The same for programs."""
+    """The same as `--json` prints it."""
     return {
         "spawn": [
             {"role": each.role, "command": each.line, "request": each.request, "comes_last": each.comes_last}
