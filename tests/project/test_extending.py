@@ -157,7 +157,7 @@ from agentforge.gates.verdict import Verdict
 resolved = Catalog.packaged().resolve("implement", "small")
 stage = pipeline_from_json(resolved.value["pipeline"]).stage("green")
 assert stage.gates == ("green", "size", "contracts"), stage.gates
-assert [GATES[gate].__name__ for gate in stage.gates] == ["_green", "_size", "_contracts"]
+assert [GATES[gate].__name__ for gate in stage.gates] == ["green", "_size", "_contracts"]
 assert GATES["size"](None, None) == (Verdict("passed", (), {"lines": 7}), ())
 
 # Nobody has said that it judges words alone: a mode that changes nothing refuses it.

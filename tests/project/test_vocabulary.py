@@ -28,7 +28,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "tiers": ("models/known/tiers.py", "core/pipeline.py"),
     "delivery": ("models/known/tiers.py", "core/pipeline.py"),
     "mode": ("app/intake/starting.py",),
-    "strict": ("activities/judge.py",),
+    "strict": ("activities/suite_gates.py",),
     "sandbox": ("app/setup/settings.py",),
     "python": ("app/setup/settings.py", "languages/python/detect.py"),
     "setup": ("languages/python/detect.py",),

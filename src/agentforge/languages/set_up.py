@@ -260,7 +260,7 @@ def fill(command: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]
 
 
 def text_of(done: Completed) -> str:
-    """The output of a command as text, without control characters."""
+    """What a command printed, then what it said of errors, as text."""
     return "\n".join(
         filter(None, (done.out.decode(errors="replace").strip(), done.err.decode(errors="replace").strip()))
     )

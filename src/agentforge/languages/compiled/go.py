@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentforge.languages.compiled.braces import TestDialect, tests_in
-from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row
+from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row, doubts_of
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line, placed
 from agentforge.languages.compiled.stubs import go_stubs
 from agentforge.languages.compiled.watching import VARIABLE, LineCalls
@@ -276,19 +276,10 @@ KIT = Kit(
         _teller,
     ),
     held_out="held_out_by_agentforge_test.go",
-    doubts=(
-        (
-            re.compile(r"\btesting\.|\bflag\.Lookup|\bos\.Args"),
-            "knows that it is tested, or looks into the process that it runs in",
-        ),
-        (
-            re.compile(r"\bos\.Exit\(|\bsyscall\.|\bruntime\.(?:Goexit|Caller)"),
-            "looks into the process that it runs in, or ends it",
-        ),
-        (
-            re.compile(r"\btime\.(?:Now|Since|Until)\("),
-            "asks what time it is: no run sees another day",
-        ),
+    doubts=doubts_of(
+        r"\btesting\.|\bflag\.Lookup|\bos\.Args",
+        r"\bos\.Exit\(|\bsyscall\.|\bruntime\.(?:Goexit|Caller)",
+        r"\btime\.(?:Now|Since|Until)\(",
     ),
     checkers=(
         OwnChecker("gofmt", ("gofmt", "-l", "{files}"), _unformatted, writes=("gofmt", "-w")),

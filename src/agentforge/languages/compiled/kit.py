@@ -58,6 +58,17 @@ class OwnChecker:
     """How it is asked to write files as it would have them; empty: it is not a formatter."""
 
 
+def doubts_of(tested: str, process: str, time: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """What makes a reader look twice at code, and what is said of it: it knows that it is tested, reaches for
+    its process, or asks for the time.
+    """
+    return (
+        (re.compile(tested), "knows that it is tested, or looks into the process that it runs in"),
+        (re.compile(process), "looks into the process that it runs in, or ends it"),
+        (re.compile(time), "asks what time it is: no run sees another day"),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Kit:
     """What a compiled language is, and what judges its tests."""

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentforge.languages.compiled.braces import TestDialect, tests_in
-from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row
+from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row, doubts_of
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line
 from agentforge.languages.compiled.stubs import rust_stubs
 from agentforge.languages.compiled.watching import VARIABLE, LineCalls
@@ -309,19 +309,10 @@ KIT = Kit(
         re.compile(r"\bCommand::new|\bassert_cmd\b|\btrycmd\b|CARGO_BIN_EXE|cargo_bin"),
     ),
     held_out="held_out_by_agentforge.rs",
-    doubts=(
-        (
-            re.compile(r"cfg!?\s*\(\s*(?:not\s*\(\s*)?test\b|\benv::args|current_exe"),
-            "knows that it is tested, or looks into the process that it runs in",
-        ),
-        (
-            re.compile(r"process::(?:exit|abort)|from_raw_fd|\bpanic::(?:set_hook|catch_unwind)"),
-            "looks into the process that it runs in, or ends it",
-        ),
-        (
-            re.compile(r"\b(?:SystemTime|Instant|Utc|Local)::now\("),
-            "asks what time it is: no run sees another day",
-        ),
+    doubts=doubts_of(
+        r"cfg!?\s*\(\s*(?:not\s*\(\s*)?test\b|\benv::args|current_exe",
+        r"process::(?:exit|abort)|from_raw_fd|\bpanic::(?:set_hook|catch_unwind)",
+        r"\b(?:SystemTime|Instant|Utc|Local)::now\(",
     ),
     checkers=(
         OwnChecker(

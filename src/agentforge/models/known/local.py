@@ -96,7 +96,7 @@ def installed(provider: Provider, key: str | None = None, timeout_s: float = LOO
 
 
 def unlisted(provider: Provider, key: str | None = None, timeout_s: float = LOOK_S) -> InstalledModels:  # noqa: ARG001 - as `installed`
-    """For servers without a list of models: the wanted one is assumed to be there, and nothing is asked."""
+    """In place of `installed` where no server is to be asked: whatever is wanted is assumed to be there."""
     return InstalledModels(provider.name, trouble="not asked")
 
 
