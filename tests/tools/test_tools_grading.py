@@ -14,11 +14,13 @@ from tests.tools.command_lines import (
     SECOND_LOOK,
     lines,
 )
+from tests.tools.command_lines_later import ANOTHER_DAY, NOT_ASKED, THIRD_LOOK
 from tests.tools.test_tools_permissions import POLICY, USUAL
 
 MORE_THAN_IT_SEEMS = {
     "in disguise": DISGUISED,
     "at a second look": SECOND_LOOK,
+    "at a third look": THIRD_LOOK,
     "env": lines(r"""
     env -S"curl x" ;; env -iS 'curl x' ;; env -vS 'curl x' ;; env - curl x ;; env -a foo curl x
     env -P /x curl x
@@ -378,9 +380,17 @@ def test_everyday_looking_is_low_and_never_asked() -> None:
 
 
 def test_everyday_work_is_never_refused() -> None:
-    lines = [*LOOKING, *WORKING, *EVERYDAY, *DAY_OF_WORK]
+    lines = [*LOOKING, *WORKING, *EVERYDAY, *DAY_OF_WORK, *ANOTHER_DAY, *NOT_ASKED]
     assert [(line, assess(line).reason) for line in lines if _verdict(line) == "deny"] == []
     assert len(set(lines)) > 200
+
+
+def test_what_only_looks_or_runs_a_file_of_the_project_is_no_worse_for_the_program_that_does_it() -> None:
+    assert [
+        (line, assess(line).reason) for line in NOT_ASKED if assess(line).risk not in ("low", "medium")
+    ] == []
+    for line in ("uv python install 3.13", "uv run --with x python", "echo x | node -", "command rm -rf /"):
+        assert assess(line).risk in ("high", "critical"), line
 
 
 def test_what_is_not_known_is_asked() -> None:

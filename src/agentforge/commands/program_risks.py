@@ -198,6 +198,8 @@ def _patterns(name: str, words: Sequence[str]) -> Iterator[RiskFinding]:
 def _verbs(name: str, words: Sequence[str], usual: RiskRow) -> Iterator[RiskFinding]:
     rows = known().verbs[name]
     operands = split(words)[1][:4]
+    for run in known().run_verbs.get(name, ()):
+        operands = operands[: operands.index(run) + 1] if run in operands else operands
     first = operands[0] if operands else next(iter(words), "")
     found = {word: rows[word] for word in (*operands, first) if word in rows}
     high = next((word for word, row in found.items() if row.risk == "high"), None)

@@ -69,6 +69,8 @@ class Wrapper:
     """More words come from a stream."""
     joined: bool = False
     """What it runs goes through a shell, as one text."""
+    looks: Names = frozenset()
+    """Options with which it only says what it would run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class Programs:
     code_modules: Names
     code_valued: Names
     about_itself: Names
+    reads_no_stream: Mapping[str, Names]
     wrappers: Mapping[str, Wrapper]
     run_verbs: Mapping[str, Names]
 
@@ -147,6 +150,7 @@ def programs_from(document: Mapping[str, Any]) -> Programs:
         code_modules=listed("code_modules"),
         code_valued=listed("code_valued"),
         about_itself=listed("about_itself"),
+        reads_no_stream=by_name("reads_no_stream"),
         wrappers={name: _wrapper(name, row) for name, row in wrappers},
         run_verbs=by_name("run_verbs"),
     )
@@ -205,7 +209,7 @@ def _network(said: Mapping[str, Any], rows: RiskRows) -> Names:
 def _wrapper(name: str, row: Mapping[str, Any]) -> Wrapper:
     where = f"commands.yaml: wrappers.{name}"
     check_keys(where, row, [item.name for item in fields(Wrapper)])
-    named = {key: words(where, row.get(key, "")) for key in ("valued", "text")}
+    named = {key: words(where, row.get(key, "")) for key in ("valued", "text", "looks")}
     if both := sorted(named["valued"] & named["text"]):
         raise refusal(where, f"`{both[0]}` is in `valued` and in `text`; leave it in one")
     return Wrapper(**{**row, **named})

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 from agentforge.commands.programs import Wrapper, known
@@ -59,7 +60,9 @@ def inner_of(argv: Sequence[str], stdin: str | None) -> InnerCommands:
     if special is not None:
         return special(argv)
     if name in known().wrappers:
-        return _wrapped(argv, known().wrappers[name])
+        wrapper = known().wrappers[name]
+        options = {*takewhile(lambda word: word.startswith("-"), argv[1:])}
+        return InnerCommands() if options & wrapper.looks else _wrapped(argv, wrapper)
     if name in known().run_verbs:
         return _verb(argv, known().run_verbs[name])
     if interpreter(name):
@@ -153,7 +156,7 @@ def _interpreted(argv: Sequence[str], kind: str) -> InnerCommands:
             if not name or name in known().code_modules:
                 return InnerCommands((), frozenset({"one_liner"}) if name else frozenset())
             return InnerCommands((InnerCommand((after, len(argv)), name=name),))
-        if word in known().about_itself:
+        if word in known().about_itself or word in known().reads_no_stream.get(kind, ()):
             return InnerCommands()
         if not word.startswith("--") and pattern.fullmatch(word):
             return InnerCommands((), frozenset({"one_liner"}))
