@@ -43,7 +43,7 @@ def test_a_longer_line_keeps_the_stages_that_there_are_and_can_get_longer_again(
     assert {"test_engineer", "software_architect"} <= set(rest.value["roles"])
     assert rest.prompt("spec") == design.prompt("spec")
     assert targets(CATALOG, line) == ("green", "refactor", "deliver")
-    with pytest.raises(UsageError, match="it can be extended to red, green, refactor, deliver"):
+    with pytest.raises(UsageError, match="It can be extended to red, green, refactor, deliver"):
         extended(CATALOG, design, before, "intake")
 
 

@@ -3,6 +3,7 @@
 import io
 import operator
 import re
+import sys
 from dataclasses import MISSING, fields
 from functools import reduce
 from typing import Any, get_args, get_type_hints
@@ -28,6 +29,8 @@ from agentforge.surfaces.cli.pages.events import describe, tone
 from agentforge.surfaces.cli.pages.now import doing
 from agentforge.surfaces.cli.pages.screen import Live
 from agentforge.surfaces.cli.pages.words import bill, money
+from agentforge.surfaces.cli.printing import paragraph
+from agentforge.surfaces.cli.safe_text import safe
 from agentforge.system.visible import brief, harmless
 from tests.core.scenes import begun
 
@@ -182,3 +185,14 @@ def test_a_command_line_keeps_its_placeholders_readable() -> None:
 
 def test_a_long_text_is_cut_in_one_line() -> None:
     assert brief("a\n b " + "c" * 50, 10) == "a b ccccc…"
+
+
+def test_a_sentence_that_is_broken_for_the_terminal_still_names_the_settings_by_their_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AGENTFORGE_HOME", "/somewhere/of/mine")
+    for width in range(30, 80):
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setattr(sys, "stdout", Terminal())
+        said = safe(paragraph("  ", "Run `agentforge setup`, or write a model into your config.yaml."))
+        assert "/somewhere/of/mine/config.yaml" in said, width

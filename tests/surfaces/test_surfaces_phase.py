@@ -162,7 +162,7 @@ def test_links_are_refused_and_what_they_point_to_stays(scene: Scene, tmp_path: 
     (scene.top / "docs/forge/phases/brainstorm.md").mkdir()
     done = scene.run("phase", "brainstorm")
     assert done.returncode == 4
-    assert "docs/forge/phases/brainstorm.md is to be written, and is no file" in done.stderr
+    assert "docs/forge/phases/brainstorm.md has to be written, but it is not a file" in done.stderr
     state = scene.top / STATE
     state.unlink()
     state.symlink_to(kept)
@@ -331,6 +331,20 @@ def test_debates_are_planned_forced_skipped_and_written_again(scene: Scene) -> N
     unknown = scene.run("phase", "debate", "--status", "--id", "brainstorm-1")
     assert unknown.returncode == 2
     assert "There is no debate brainstorm-1." in unknown.stderr
+
+
+def test_what_a_refusal_tells_to_type_leads_on_until_there_is_a_debate(scene: Scene) -> None:
+    scene.run("phase", "start", "x")
+    assert "`agentforge phase brainstorm` is next" in scene.run("phase", "plan").stderr
+    typed: list[str] = []
+    while (done := scene.run("phase", "debate", "--status")).returncode == 2:
+        hint = re.search(r"`agentforge ([^`]+)`", done.stderr)
+        assert hint is not None, done.stderr
+        assert hint[1] not in typed, "the same again leads nowhere"
+        typed.append(hint[1])
+        assert scene.run(*hint[1].split()).returncode in (0, 3), typed
+        fill(OnDisk(scene.top), "brainstorm")
+    assert typed == ["phase continue", "phase debate --plan"]
 
 
 def test_every_phase_takes_the_flags_of_debates(scene: Scene) -> None:

@@ -83,10 +83,10 @@ def test_a_person_leaves_with_the_version_and_whoever_comes_later_is_told(play: 
     assert "--extend-to deliver" in late
     assert "is completed" in refused(play.person.run("approve", task))
     illegal = refused(play.person.run("continue", task, "--extend-to", "clarify"))
-    assert "is a stage of it" in illegal
+    assert "is already a stage of" in illegal
     assert "red, green, refactor, deliver" in illegal
     unknown = refused(play.person.run("continue", task, "--extend-to", "moon"))
-    assert "it can be extended to red, green, refactor, deliver" in unknown
+    assert "It can be extended to red, green, refactor, deliver" in unknown
     # Whoever only repeats the command is shown the result again.
     assert finished(play.person.run("continue", task, "--json"))["cost"]["calls"] == 4
 

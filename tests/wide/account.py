@@ -76,7 +76,7 @@ class Account:
         at: Path,
         answers: Sequence[Answer] = (),
         meanwhile: Callable[[int, str], None] | None = None,
-        limit_s: float = 900,
+        limit_s: float = 3000,
     ) -> tuple[int, str]:
         """One command at a terminal, to its end: its exit code, and what was on the screen. `meanwhile` is
         told what stands there whenever something new does, with the process's number.

@@ -60,10 +60,15 @@ def extended(catalog: Catalog, kept: ResolvedPipeline, pipeline: Pipeline, targe
     line = next((each for each in lines if target in each.exits), None)
     if line is None:
         legal = list(dict.fromkeys(name for each in lines for name in each.exits))
-        where = f"it can be extended to {', '.join(legal)}" if legal else "nothing comes after it"
+        where = (
+            f"It can be extended to {', '.join(legal)}."
+            if legal
+            else "Nothing comes after it; start a new task."
+        )
         raise UsageError(
             f"A task of the pipeline {pipeline.name} that ends at {pipeline.exit_stage} cannot be extended "
-            f"to {target}; {where}."
+            f"to {target}.",
+            where,
         )
     rest = _resolve(catalog, line.pipeline, line.lane, pipeline, target)
     stages = [stage for stage in rest.value["pipeline"]["stages"] if stage["name"] in _left(rest, pipeline)]

@@ -125,7 +125,7 @@ def run_phase(
     following = (
         "The workflow is complete."
         if state.is_complete
-        else f"The next is {state.next_phase}."
+        else f"`agentforge phase {state.next_phase}` is next."
         if state.phase_status == "completed"
         else f"It ends with `agentforge phase continue`, and {state.next_phase or 'nothing'} comes after it."
     )

@@ -83,7 +83,8 @@ def _check_ahead(state: State, target: str) -> None:
     names = [stage.name for stage in state.pipeline.stages]
     if target in names:
         legal = ", ".join(state.pipeline.extends_to)
+        further = f"It can be extended to {legal}." if legal else "Nothing comes after it; start a new task."
         raise UsageError(
-            f"{state.task_id} goes to {names[-1]} already, and {target} is a stage of it.",
-            f"It can be extended to {legal}." if legal else "Nothing comes after it.",
+            f"{target} is already a stage of {state.task_id}, which goes up to {names[-1]}.",
+            further,
         )

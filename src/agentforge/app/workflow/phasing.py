@@ -218,16 +218,26 @@ def _save_if_due(checkout: Checkout) -> None:
 def judge_debate_of(checkout: Checkout, debate_id: str = "") -> tuple[str, DebateVerdict]:
     """A debate by its name, or the one that the workflow waits for; and what the gate says of it."""
     tree = checkout.read()
-    name = debate_id or current_state(tree).debate_id
+    state = current_state(tree)
+    name = debate_id or state.debate_id
     known = [each.debate_id for each in debates.plans_of(tree)]
     if not name or (name not in known and not debates.texts_of(tree, name)):
-        listed = (
-            f"Known are {', '.join(known)}."
-            if known
-            else "`agentforge phase debate --plan` plans one; `agentforge phase continue` does when due."
-        )
+        listed = f"Known are {', '.join(known)}." if known else _how_to_begin(state)
         raise MissingFile(f"There is no debate {name or 'in this phase'}.", listed)
     return name, debates.judge(tree, name)
+
+
+def _is_between_phases(state: WorkflowState) -> bool:
+    return state.phase_status == "completed" or state.phase == "init"
+
+
+def _how_to_begin(state: WorkflowState) -> str:
+    """How to come to a debate from here."""
+    if state.is_complete:
+        return '`agentforge phase start "objective"` begins another workflow.'
+    if _is_between_phases(state):
+        return "Enter the next phase with `agentforge phase continue` first."
+    return "`agentforge phase debate --plan` plans one; `agentforge phase continue` does when due."
 
 
 def plan_debate(checkout: Checkout, topic: str = "") -> PhaseResult:
@@ -235,10 +245,9 @@ def plan_debate(checkout: Checkout, topic: str = "") -> PhaseResult:
 
     def step(tree: WorkflowTree) -> Advance:
         state = current_state(tree)
-        if state.phase_status == "completed" or state.phase == "init":
+        if _is_between_phases(state):
             raise StateInvalid(
-                f"{state.phase} is completed, so there is nothing to debate in it.",
-                "Enter the next phase with `agentforge phase continue` first.",
+                f"{state.phase} is completed, so there is nothing to debate in it.", _how_to_begin(state)
             )
         if state.debate_id and not state.debate_gate_passed:
             raise StateInvalid(
@@ -256,7 +265,7 @@ def regenerate_debate(checkout: Checkout, debate_id: str = "", topic: str = "") 
     def step(tree: WorkflowTree) -> Advance:
         name = debate_id or current_state(tree).debate_id
         if not name:
-            raise MissingFile("This phase has no debate.", "`agentforge phase debate --plan` begins one.")
+            raise MissingFile("This phase has no debate.", _how_to_begin(current_state(tree)))
         return advance.regenerate_plan(tree, name, topic)
 
     return checkout.apply(step)

@@ -190,7 +190,7 @@ def paragraph(beginning: str, text: str) -> str:
     below = " " * len(beginning)
     return "\n".join(
         wrap(
-            text,
+            safe(text),  # before it is broken: afterwards a phrase or a secret may be in two lines
             edge,
             initial_indent=beginning,
             subsequent_indent=below,
