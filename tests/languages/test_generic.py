@@ -61,6 +61,21 @@ def test_tap_is_run_and_a_test_is_known_by_the_file_that_names_it(tmp_path: Path
     assert outcomes(found) == {"tests/adds.sh::adds": "passed", "tests/breaks.sh::breaks": "failed"}
 
 
+def test_a_list_of_what_is_built_is_the_place_of_no_test(tmp_path: Path) -> None:
+    listed = {
+        "tests/CMakeLists.txt": 'foreach(name "adds" breaks elsewhere)\n',
+        "tests/breaks.sh": "echo 1..0\n",
+    }
+    files = {
+        **FILES,
+        **listed,
+        "all.sh": "echo '1..3'; for it in adds breaks elsewhere; do echo ok - $it; done\n",
+    }
+    assert outcomes(run(tmp_path, TAP, files)) == dict.fromkeys(
+        ("tests/adds.sh::adds", "tests/breaks.sh::breaks", "tests::elsewhere"), "passed"
+    )
+
+
 def test_the_checkout_itself_is_left_as_it_was(tmp_path: Path) -> None:
     run(tmp_path, TAP, {**FILES, "tests/writes.sh": 'echo litter > litter; echo "ok 2 - writes"\n'})
     assert not (tmp_path / "tree/litter").exists()

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers
+from agentforge.languages.described import words
 from agentforge.languages.generic.endings import made_to_end_badly
 from agentforge.languages.outcomes import Outcome
 from agentforge.languages.reports.ends import End, Program, numbered
@@ -22,6 +23,8 @@ from agentforge.system.processes import Completed
 
 PROGRAM = "generic"
 NAMED = "the named commands"
+BUILD_FILES = words("Makefile GNUmakefile CMakeLists.txt meson.build configure configure.ac Makefile.am")
+"""Files that list what is built and run: a test that one of them names stands elsewhere."""
 SKIPPED = 77
 """The exit code by which make's and meson's tests say that they were skipped."""
 ENDED_EARLY = (
@@ -227,17 +230,23 @@ class _Names:
         self._texts = texts
 
     def placed(self, end: End) -> End:
-        """The end with the file of its test, if one file has its name; quoted, if several do."""
+        """The end with the file of its test: that is called so, else has its name in it; quoted, if several
+        do.
+        """
         place, _, name = end.id.partition("::")
         if place in self._texts:
             return end
         word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-        found = [path for path, text in self._texts.items() if word.search(text)]
-        quoted = [
-            path for path in found if f'"{name}"' in self._texts[path] or f"'{name}'" in self._texts[path]
-        ]
-        file = next(iter(quoted or found), "tests")
+        own = {path: text for path, text in self._texts.items() if not _is_list(path)}
+        called = [path for path in own if PurePosixPath(path).stem == name]
+        found = [path for path, text in own.items() if word.search(text)] if not called else []
+        quoted = [path for path in found if f'"{name}"' in own[path] or f"'{name}'" in own[path]]
+        file = next(iter(called or quoted or found), "tests")
         return End(f"{file}::{name}", end.outcome, end.message, end.exception)
+
+
+def _is_list(path: str) -> bool:
+    return PurePosixPath(path).name in BUILD_FILES
 
 
 def broken_files(bench: Bench, text: str, files: Sequence[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from agentforge.languages.compiled.braces import TestDialect
 from agentforge.languages.compiled.kit import SYSTEM_PATH, Kit, KitProjects, KitTests
 from agentforge.languages.compiled.languages import language_of_kit
 from agentforge.languages.described import Read, words
-from agentforge.languages.generic.judging import MISSING_NAMES, PROGRAM, DeclaredTests, judge
+from agentforge.languages.generic.judging import BUILD_FILES, MISSING_NAMES, PROGRAM, DeclaredTests, judge
 from agentforge.languages.marked import declared_integration
 from agentforge.languages.plain.reading import NEVER
 from agentforge.languages.port import Language
@@ -43,7 +43,7 @@ KIT = Kit(
     runner="its own commands",
     markers=frozenset(),
     locks=frozenset(),
-    build_files=words("Makefile GNUmakefile CMakeLists.txt meson.build configure configure.ac Makefile.am"),
+    build_files=BUILD_FILES,
     settings=frozenset(),
     sections={"Makefile": _test_rules, "GNUmakefile": _test_rules},
     test_globs=("tests/**", "test/**", "t/**"),
