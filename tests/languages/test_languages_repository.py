@@ -57,6 +57,20 @@ def nothing(_path: str) -> bytes | None:
             ["JavaScript", "JavaScript in site"],
         ),
         (["tests/fixtures/x/setup.py", "tests/fixtures/x/a.py"], ["Python"]),
+        # What a folder needs makes it a project where it holds code and its tests, and nothing less does.
+        (["api/requirements.txt", "api/a.py", "api/tests/test_a.py", "README.md"], ["Python in api"]),
+        (
+            ["api/pytest.ini", "api/src/a.py", "api/tests/test_a.py", "web/package.json", "web/b.js"],
+            ["Python in api", "JavaScript in web"],
+        ),
+        (["docs/requirements.txt", "docs/conf.py", "calc/__init__.py"], ["Python"]),
+        (["checks/pytest.ini", "checks/test_a.py", "calc/__init__.py"], ["Python"]),
+        (["tests/requirements.txt", "tests/test_a.py", "tests/help.py", "calc.py"], ["Python"]),
+        (["api/requirements.txt", "api/a.py", "api/test_a.py", "test_b.py"], ["Python"]),
+        (
+            ["api/setup.py", "api/a.py", "api/sub/requirements.txt", "api/sub/b.py", "api/sub/test_b.py"],
+            ["Python in api"],
+        ),
     ],
 )
 def test_a_repository_has_the_projects_that_its_files_describe(paths: list[str], names: list[str]) -> None:

@@ -38,7 +38,13 @@ def test_every_line_of_a_table_has_a_version_and_hashes_and_names_no_index(tool:
 
 
 def test_there_is_a_table_for_everything_that_we_may_add() -> None:
-    wanted = {"pytest", "pip", *(each.program for each in CHECKERS), *(each.needs for each in CHECKERS)}
+    wanted = {
+        "pytest",
+        "pytest-django",
+        "pip",
+        *(each.program for each in CHECKERS),
+        *(each.needs for each in CHECKERS),
+    }
     assert {*tools()} == wanted - {""}
 
 

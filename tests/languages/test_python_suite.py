@@ -161,6 +161,22 @@ def test_unittest_is_known_by_its_tests_where_nothing_says_how_to_run_them() -> 
     assert plan_of({"tests/test_a.py": "import pytest\nimport unittest\n"}).tests == PYTEST
 
 
+MANAGE = 'os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_of.settings")\n'
+ADDED_DJANGO = ("{added}", "pytest-django")
+
+
+def test_djangos_own_runner_is_translated_and_what_the_project_says_of_pytest_stays() -> None:
+    files = {**TESTS, "manage.py": MANAGE, "requirements.txt": "django\n"}
+    plan = plan_of(files)
+    assert plan.tests == (*PYTEST, "--ds=site_of.settings", "-o", "python_files=test*.py")
+    assert ADDED_DJANGO in plan.setup
+    assert ("{added}", "pytest") not in plan.setup
+    for more in ({"requirements-dev.txt": "pytest-django\n"}, {"manage.py": "import os\n"}):
+        plan = plan_of({**files, **more})
+        assert ADDED_DJANGO not in plan.setup
+        assert not [word for word in plan.tests if "--ds" in word]
+
+
 def test_doctests_that_load_tests_adds_by_name_are_part_of_the_suite() -> None:
     loader = "from doctest import DocTestSuite\ndef load_tests(loader, tests, ignore):\n"
     files = {

@@ -143,10 +143,27 @@ def test_an_empty_old_text_fills_an_empty_file_only(bench: Workbench) -> None:
 
 
 def test_what_is_not_text_or_not_there_cannot_be_edited(bench: Workbench) -> None:
-    (bench.root / "latin.txt").write_bytes(b"caf\xe9\n")
-    assert mistake(bench, "edit_file", path="latin.txt", old="caf", new="x").kind == "not_text"
-    assert (bench.root / "latin.txt").read_bytes() == b"caf\xe9\n"
+    (bench.root / "wide.txt").write_bytes("café\n".encode("utf-16"))
+    assert mistake(bench, "edit_file", path="wide.txt", old="caf", new="x").kind == "not_text"
+    assert (bench.root / "wide.txt").read_bytes() == "café\n".encode("utf-16")
     assert mistake(bench, "edit_file", path="nope", old="a", new="b").kind == "no_such_file"
+
+
+def test_a_file_in_another_encoding_keeps_its_bytes_and_takes_ascii_alone(bench: Workbench) -> None:
+    before = b"# -*- coding: latin-1 -*-\r\nname = 'Zo\xeb'\r\n\r\ndef one():\r\n    return 1  # \xe9\xe8\r\n"
+    path = bench.root / "latin.py"
+    path.write_bytes(before)
+    done = call(bench, "edit_file", path="latin.py", old="return 1", new="x = 2\n    return x")
+    after = before.replace(b"return 1", b"x = 2\r\n    return x")
+    assert path.read_bytes() == after
+    assert done.text.isascii()
+    for new in ("'Zoë'", "\udceb", "\ufffd"):
+        refused = mistake(bench, "edit_file", path="latin.py", old="return x", new=new)
+        assert (refused.kind, path.read_bytes()) == ("not_text", after)
+    missed = mistake(bench, "edit_file", path="latin.py", old="name = 'Zoe'", new="name = 'Zoe'  # x")
+    missed.text.encode() if hasattr(missed, "text") else str(missed).encode()
+    call(bench, "edit_file", path="latin.py", old="name = 'Zo\ufffd'", new="name = 'Zoe'")
+    assert path.read_bytes() == after.replace(b"Zo\xeb", b"Zoe")
 
 
 @pytest.mark.parametrize(

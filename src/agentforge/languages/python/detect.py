@@ -11,6 +11,7 @@ from dataclasses import replace
 from agentforge.core.errors import UsageError
 from agentforge.languages.described import Read, table, words
 from agentforge.languages.marked import declared_integration
+from agentforge.languages.python import django
 from agentforge.languages.python.checkers import (
     Checker,
     left_formatters,
@@ -61,7 +62,7 @@ def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | No
     needs.reasons += (f"{each.name} is used" for each in (*linters, *checkers))
     suite = find_suite(project, frozenset(needs.names))
     found = Plan(
-        setup=(MAKE_ENVIRONMENT, *((INSTALL + install,) if install else ()), *_added(needs)),
+        setup=(MAKE_ENVIRONMENT, *((INSTALL + install,) if install else ()), *_added(project, needs)),
         tests=(*PYTEST, *suite.options, *suite.paths),
         import_roots=import_roots(project),
         test_paths=test_paths(project),
@@ -108,10 +109,13 @@ def _install(project: PythonProject, needs: Needs) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _added(needs: Needs) -> tuple[tuple[str, ...], ...]:
+def _added(project: PythonProject, needs: Needs) -> tuple[tuple[str, ...], ...]:
     """What we add, in versions and files that are fixed; if the project turns out to bring it, nothing is."""
     if needs.has_pytest:
         return ()
+    if django.settings_module(project, needs.names):
+        needs.reasons.append(f"{django.PLUGIN} added, pinned by hash: Django's own runner tests the project")
+        return ((ADDED, django.PLUGIN),)
     needs.reasons.append("pytest added, pinned by hash: nothing else brings it")
     return ((ADDED, "pytest"),)
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from agentforge.languages.described import Table, read_ini, read_toml, table
 from agentforge.languages.marked import left_out_by
+from agentforge.languages.python import django
 from agentforge.languages.python.layout import TEST_FILE, test_paths
 from agentforge.languages.python.marked import (
     addopts_of,
@@ -62,7 +63,10 @@ def find_suite(project: PythonProject, brought: frozenset[str]) -> Suite:
     joined += _loaded_doctests(project)
     settings = pytest_settings(project)
     _take(suite, joined, project, settings)
-    if not joined and not settings and "pytest" not in brought and _speaks_unittest(project):
+    if not joined and not settings and (module := django.settings_module(project, brought)):
+        suite.options = (f"--ds={module}", "-o", django.FILES)
+        suite.reasons.append(f"`manage.py` names `{module}`; pytest runs what `manage.py test` would")
+    elif not joined and not settings and "pytest" not in brought and _speaks_unittest(project):
         suite.options = ("-o", "python_files=test*.py *_test.py")
         suite.reasons.append("the tests are written for unittest; pytest runs them")
     if _same_names(project) and "--import-mode" not in f"{settings.get('addopts', '')} {suite.options}":

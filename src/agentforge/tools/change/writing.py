@@ -3,6 +3,7 @@ sense is decided here.
 """
 
 import os
+import re
 import stat
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -22,6 +23,8 @@ from agentforge.tools.roots import Spot, name_spot
 _AROUND = 8
 """Lines shown on each side of an edit that lies in no symbol."""
 
+_FOREIGN = re.compile("[\udc80-\udcff]")
+"""Bytes that are no UTF-8, as they are kept in a text."""
 _MANY = 100
 """Matches beyond which nobody counts: each costs a look at the whole of `old`."""
 
@@ -63,14 +66,14 @@ def create_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
 
 def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Replace a text that occurs exactly once. The file keeps its line endings, its final newline and its
-    mode.
+    mode; one in an encoding that we do not know keeps its bytes, and takes ASCII alone.
     """
     spot = bench.spot(text_of(args, "path"))
     shown = spot.shown
     bench.permit("edit", shown)
     raw, mode = _existing_text(spot)
     text, old, new = (
-        each.replace("\r\n", "\n") for each in (raw, text_of(args, "old"), text_of(args, "new"))
+        each.replace("\r\n", "\n") for each in (_shown(raw), text_of(args, "old"), text_of(args, "new"))
     )
     if old == new:
         raise ModelMistake("no_change", "`old` and `new` are the same")
@@ -82,7 +85,8 @@ def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         if old == new:
             raise ModelMistake("no_change", "only the final newline would go; it stays")
     with disk_errors():
-        replace_beneath(spot.root, spot.path, Content(encoded(_spliced(raw, at, at + len(old), new)), mode))
+        data = _as_it_was(_spliced(raw, at, at + len(old), new), new, shown)
+        replace_beneath(spot.root, spot.path, Content(data, mode))
     edited = text[:at] + new + text[at + len(old) :]
     first = text.count("\n", 0, at) + 1
     last = first + new.rstrip("\n").count("\n")
@@ -131,11 +135,27 @@ def _existing_text(spot: Spot) -> tuple[str, int]:
         raise no_such_file(spot.root, shown, "create_file makes one")
     if state.st_size > MAX_BYTES:
         raise ModelMistake("not_text", f"`{shown}` is too large to edit here")
-    try:
-        # Bytes first: text mode would translate line endings, and they must stay.
-        return read_beneath(spot.root, spot.path, MAX_BYTES).decode("utf-8"), stat.S_IMODE(state.st_mode)
-    except UnicodeDecodeError:
-        raise ModelMistake("not_text", f"`{shown}` is not UTF-8 text and cannot be edited") from None
+    # Bytes first: text mode would translate line endings, and they must stay.
+    data = read_beneath(spot.root, spot.path, MAX_BYTES)
+    if b"\0" in data:
+        raise ModelMistake("not_text", f"`{shown}` is not text and cannot be edited")
+    return data.decode("utf-8", "surrogateescape"), stat.S_IMODE(state.st_mode)
+
+
+def _shown(raw: str) -> str:
+    """A text as people see it: a byte that is no UTF-8 is one mark."""
+    return _FOREIGN.sub("\N{REPLACEMENT CHARACTER}", raw)
+
+
+def _as_it_was(raw: str, new: str, shown: str) -> bytes:
+    """The bytes of a file after an edit. Beside bytes that are no UTF-8, only ASCII means the same in every
+    encoding.
+    """
+    if not _FOREIGN.search(raw):
+        return encoded(raw)
+    if not new.isascii():
+        raise ModelMistake("not_text", f"`{shown}` is not UTF-8, so `new` may hold nothing but ASCII")
+    return raw.encode("utf-8", "surrogateescape")
 
 
 def encoded(content: str) -> bytes:
