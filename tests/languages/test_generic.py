@@ -154,6 +154,24 @@ def test_a_file_that_does_not_compile_is_set_aside_and_the_others_are_judged(tmp
     assert told.startswith("compile-red, which is weaker than a failing test")
 
 
+def test_a_list_may_name_a_file_that_does_not_compile(tmp_path: Path) -> None:
+    settings = {**TAP, "generic": {"report": "tap", "build": ["sh build.sh"]}, "tests": ["tests/*"]}
+    files = {
+        "tests/list.txt": "adds new",
+        "tests/adds.c": "adds",
+        "tests/new.c": "slug",
+        "build.sh": 'for name in $(cat tests/list.txt); do [ -e "tests/$name.c" ] || exit 1\n'
+        'if grep -q slug "tests/$name.c"; then echo "tests/$name.c:3: undefined reference to slug"; exit 1; fi\ndone\n',
+        "all.sh": "printf '1..2\\nok 1 - adds\\nok 2 - new\\n'\n",
+    }
+    found = run(tmp_path, settings, files)
+    assert outcomes(found) == {"tests/adds.c::adds": "passed"}, "what a stand-in did is no outcome"
+    assert "undefined reference" in found.collect_errors["tests/new.c"]
+    broken = {**files, "build.sh": f"{files['build.sh']}exit 1\n"}
+    found = run(tmp_path / "broken", settings, broken)
+    assert "passed" not in outcomes(found).values()
+
+
 def test_a_test_whose_file_is_no_program_must_not_pass(tmp_path: Path) -> None:
     text, ids = GENERIC.tests.made_to_fail(ADDS, ["tests/adds.sh::adds"])
     honest = run(tmp_path, TAP, {**FILES, "tests/adds.sh": text}, *ids)

@@ -64,6 +64,8 @@ class Bench:
     """In the names of our own tests, so that nobody can write them beforehand."""
     said: list[bytes] = field(default_factory=list)
     ended: list[Completed] = field(default_factory=list)
+    aside: set[str] = field(default_factory=set)
+    """Files of tests that do not compile: they were taken away, and nothing that is said of them counts."""
 
     def call(
         self, *argv: str, cwd: Path | None = None, variables: Mapping[str, str] | None = None
@@ -277,6 +279,7 @@ class _Rounds:
                 return True
         for path in aside:
             self.bench.remove(path)
+            self.bench.aside.add(path)
         return True
 
     def _stubbed(self, broken: Mapping[str, str]) -> bool:

@@ -23,6 +23,8 @@ from agentforge.system.processes import Completed
 
 PROGRAM = "generic"
 NAMED = "the named commands"
+FAILING_PROGRAM = "int main(void) { return 1; }\n"
+_C = (".c", ".cc", ".cpp", ".cxx")
 BUILD_FILES = words("Makefile GNUmakefile CMakeLists.txt meson.build configure configure.ac Makefile.am")
 """Files that list what is built and run: a test that one of them names stands elsewhere."""
 SKIPPED = 77
@@ -100,10 +102,12 @@ def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) 
     files = test_files(bench, declared.tests)
     ends: list[End] = []
     broken: dict[str, str] = {}
-    for line in declared.build:
-        done = bench.call(*shlex.split(line))
-        if done.code != 0 or done.timed_out:
-            return _unbuilt(bench, done, files, line, wanted)
+    unbuilt = _built(bench, declared)
+    if unbuilt is not None and _stand_in(bench):
+        unbuilt, files = _built(bench, declared), test_files(bench, declared.tests)
+    if unbuilt is not None:
+        line, done = unbuilt
+        return _unbuilt(bench, done, files, line, wanted)
     if declared.report == "exit":
         return _by_exits(bench, declared, files, wanted)
     for report in bench.found(declared.results):
@@ -115,8 +119,24 @@ def judge(bench: Bench, wanted: Collection[str] | None, command: Sequence[str]) 
             return JudgedTests((), broken)
         return _unbuilt(bench, done, files, declared.test, wanted, trouble)
     names = _Names({path: bench.text(path) for path in files})
-    placed = numbered([names.placed(end) for end in ends])
+    named = [names.placed(end) for end in ends]
+    placed = numbered([end for end in named if end.id.partition("::")[0] not in bench.aside])
     return JudgedTests((Program("the report", (), tuple(placed), trouble=trouble),), broken)
+
+
+def _built(bench: Bench, declared: DeclaredTests) -> tuple[str, Completed] | None:
+    """The first command of the build that fails, and what came of it."""
+    for line in declared.build:
+        done = bench.call(*shlex.split(line))
+        if done.code != 0 or done.timed_out:
+            return line, done
+    return None
+
+
+def _stand_in(bench: Bench) -> bool:
+    """Whether programs that only fail stand now where files of tests were taken away: a list may name them."""
+    lacking = [path for path in sorted(bench.aside) if path.endswith(_C) and not bench.has(path)]
+    return any([bench.write(path, FAILING_PROGRAM) for path in lacking])
 
 
 def test_files(bench: Bench, globs: Sequence[str]) -> list[str]:
