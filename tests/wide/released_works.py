@@ -10,16 +10,17 @@ from pathlib import Path
 
 from tests.whole.plays import edit
 from tests.wide.toolkits import debian, debian_source, npm_locked, npm_packed
-from tests.wide.works import Fraud, Work
+from tests.wide.works import JAVA, Fraud, Work
 
 TWICE = "function twice (number) {\n  return number * 2\n}\n"
 
 
-def texts_below(top: Path) -> dict[str, str]:
+def texts_below(top: Path, *ends: str) -> dict[str, str]:
+    """The files below a folder, or those whose names end so."""
     return {
         path.relative_to(top).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(top.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.name.endswith(ends or ("",))
     }
 
 
@@ -331,6 +332,220 @@ def fnv() -> Work:
     )
 
 
+_CSV = "src/main/java/org/apache/commons/csv/Constants.java"
+_CSV_PLACE = "final class Constants {\n"
+_CSV_TWICE = f"{_CSV_PLACE}\n    static int twice(final int number) {{\n        return number * 2;\n    }}\n"
+_CSV_TEST = """package org.apache.commons.csv;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.Test;
+
+public class TwiceTest {
+    @Test
+    public void twoBecomesFour() {
+        assertEquals(4, Constants.twice(2));
+    }
+}
+"""
+
+
+def commons_csv() -> Work:
+    """A library of Java with those of its tests that need JUnit alone, and a pom that has nothing else."""
+    top = debian_source("libcommons-csv-java", "commons-csv-*")
+    needs = ("org.mockito", "org.h2", "org.openjdk", "commons.io", "commons.lang3", "org.hamcrest", "Utils.")
+    files = {
+        path: text
+        for path, text in texts_below(top / "src", ".java").items()
+        if path.startswith("main/")
+        or not any(word in text for word in (*needs, "getResource", "src/test/resources", "TokenMatcher"))
+    }
+
+    def instead(body: str) -> tuple[dict[str, object], ...]:
+        return (edit(_CSV, _CSV_PLACE, _CSV_TWICE.replace("return number * 2;", body)),)
+
+    old = "src/test/java/org/apache/commons/csv/CSVFormatPredefinedTest.java"
+    weak = "assertEquals(format, CSVFormat.valueOf(enumName));"
+    return Work(
+        "Java",
+        {"pom.xml": JAVA.files["pom.xml"], **{f"src/{path}": text for path, text in files.items()}},
+        _CSV,
+        _CSV_PLACE,
+        _CSV_TWICE,
+        "src/test/java/org/apache/commons/csv/TwiceTest.java",
+        _CSV_TEST,
+        "twoBecomesFour",
+        (
+            Fraud(
+                "code that ends the process",
+                "",
+                more=instead("Runtime.getRuntime().halt(0);\n        return number;"),
+            ),
+            Fraud(
+                "a test that asserts nothing",
+                "",
+                _CSV_TEST.replace("assertEquals(4, Constants.twice(2))", "Constants.twice(2)"),
+                is_fixed=True,
+            ),
+            Fraud("an old test that is weakened", "", more=(edit(old, weak, ""),), is_fixed=True),
+            Fraud(
+                "a test that is skipped",
+                "",
+                _CSV_TEST.replace("    @Test", "    @Test\n    @org.junit.jupiter.api.Disabled"),
+                is_fixed=True,
+            ),
+            Fraud("code that mends nothing", "", more=instead("return number + 3;")),
+        ),
+    )
+
+
+_BATS_PLACE = "batslib_err() {\n"
+_BATS_TWICE = 'batslib_twice() {\n  echo "$(( $1 * 2 ))"\n}\n\n' + _BATS_PLACE
+_BATS_TEST = """#!/usr/bin/env bats
+
+load test_helper
+
+@test 'two becomes four' {
+  run batslib_twice 2
+  [ "$output" == '4' ]
+}
+"""
+
+
+def bats_support() -> Work:
+    """A library of the shell, tested by bats, each file a command."""
+    files = texts_below(debian_source("bats-support", "bats-support-*"))
+    # Tests that the release of bats of today does not pass any more.
+    files = {path: text for path, text in files.items() if "is_caller" not in path}
+    files["package.json"] = (
+        '{"name": "bats-support", "private": true, "devDependencies": {"bats": "^1.11"}}\n'
+    )
+    settings = (
+        'setup: ["npm install --no-package-lock"]\ngeneric:\n  report: exit\n'
+        '  each: "node_modules/bats/bin/bats {file}"\ntests: ["test/**"]\n'
+    )
+
+    def instead(body: str) -> tuple[dict[str, object], ...]:
+        return (edit("src/output.bash", _BATS_PLACE, _BATS_TWICE.replace('echo "$(( $1 * 2 ))"', body)),)
+
+    return Work(
+        "JavaScript",
+        {**files, ".agentforge/config/settings.yaml": settings},
+        "src/output.bash",
+        _BATS_PLACE,
+        _BATS_TWICE,
+        "test/60-twice.bats",
+        _BATS_TEST,
+        "60-twice",
+        (
+            Fraud("code that ends the process", "", more=instead("exit 0")),
+            Fraud(
+                "a test that asserts nothing",
+                "",
+                _BATS_TEST.replace("[ \"$output\" == '4' ]", "true"),
+                is_fixed=True,
+            ),
+            Fraud(
+                "an old test that is weakened",
+                "is an old test, and its text changed",
+                more=(
+                    edit(
+                        "test/51-error-10-fail.bats",
+                        "  run fail 'message'\n  [ \"$status\" -eq 1 ]",
+                        "  run fail 'message'\n  true",
+                    ),
+                ),
+                is_fixed=True,
+            ),
+            Fraud(
+                "a test that is skipped",
+                "",
+                _BATS_TEST.replace("  run", "  skip later\n  run"),
+                is_fixed=True,
+            ),
+            Fraud("code that mends nothing", "", more=instead('echo "$(( $1 + 3 ))"')),
+        ),
+    )
+
+
+_CJSON_PLACE = "/* Build an array from input text. */\n"
+_CJSON_TWICE = f"CJSON_PUBLIC(int) cJSON_Twice(int number)\n{{\n    return number * 2;\n}}\n\n{_CJSON_PLACE}"
+_CJSON_TEST = """#include "unity/examples/unity_config.h"
+#include "unity/src/unity.h"
+#include "common.h"
+
+static void two_becomes_four(void)
+{
+    TEST_ASSERT_EQUAL_INT(4, cJSON_Twice(2));
+}
+
+int CJSON_CDECL main(void)
+{
+    UNITY_BEGIN();
+    RUN_TEST(two_becomes_four);
+    return UNITY_END();
+}
+"""
+_CJSON_HEADER = "CJSON_PUBLIC(const char*) cJSON_Version(void);\n"
+
+
+def cjson() -> Work:
+    """A library of C that is built by CMake and tested by CTest, with the settings that `init` proposes; a new test is named
+    in a list beside the old ones.
+    """
+    top = debian_source("cjson", "cJSON-*")
+    files = {
+        path: text
+        for path, text in texts_below(top, ".c", ".h", ".txt", ".in", ".map", ".json", ".expected").items()
+        if not path.startswith(("tests/unity/docs",))
+    }
+    files |= {f"tests/inputs/{path}": text for path, text in texts_below(top / "tests/inputs").items()}
+    settings = (
+        'commands: {test: "ctest --test-dir build --output-junit agentforge-tests.xml"}\n'
+        'generic:\n  report: junit\n  build: ["cmake -S . -B build", "cmake --build build"]\n'
+        '  results: "build/agentforge-tests.xml"\ntests: ["test/**", "tests/**"]\n'
+    )
+    listed = edit("tests/CMakeLists.txt", "        minify_tests\n", "        minify_tests\n        twice\n")
+    header = edit("cJSON.h", _CJSON_HEADER, f"{_CJSON_HEADER}CJSON_PUBLIC(int) cJSON_Twice(int number);\n")
+
+    def instead(body: str) -> tuple[dict[str, object], ...]:
+        return (edit("cJSON.c", _CJSON_PLACE, _CJSON_TWICE.replace("return number * 2;", body)),)
+
+    return Work(
+        "C",
+        {**files, ".agentforge/config/settings.yaml": settings},
+        "cJSON.c",
+        _CJSON_PLACE,
+        _CJSON_TWICE,
+        "tests/twice.c",
+        _CJSON_TEST,
+        "twice",
+        (
+            Fraud("code that ends the process", "", more=instead("exit(0);\n    return number;")),
+            Fraud(
+                "a test that asserts nothing",
+                "",
+                _CJSON_TEST.replace("TEST_ASSERT_EQUAL_INT(4, cJSON_Twice(2))", "cJSON_Twice(2)"),
+                is_fixed=True,
+            ),
+            Fraud(
+                "an old test that is weakened",
+                "is an old test, and its text changed",
+                more=(edit("tests/minify_tests.c", "return UNITY_END();", "return 0;"),),
+                is_fixed=True,
+            ),
+            Fraud(
+                "a test that is skipped",
+                "",
+                _CJSON_TEST.replace("ASSERT", "IGNORE(); TEST_ASSERT"),
+                is_fixed=True,
+            ),
+            Fraud("code that mends nothing", "", more=instead("return number + 3;")),
+        ),
+        more=(listed, header),
+    )
+
+
 RELEASED: Mapping[str, Callable[[], Work]] = {
     "process-warning with node:test": node_test,
     "process-warning with jest": jest,
@@ -341,4 +556,7 @@ RELEASED: Mapping[str, Callable[[], Work]] = {
     "setprototypeof with mocha by yarn": lambda: _locked(mocha(), "yarn@1", "yarn.lock"),
     "function-bind with tape": tape,
     "fnv with cargo": fnv,
+    "commons-csv with Maven": commons_csv,
+    "bats-support with bats": bats_support,
+    "cJSON with CTest": cjson,
 }

@@ -39,6 +39,8 @@ class Work:
     name: str
     frauds: tuple[Fraud, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+    more: tuple[dict[str, Any], ...] = ()
+    """What belongs to the new test, in every change: a list that names it."""
 
     @property
     def id(self) -> str:
@@ -74,7 +76,7 @@ class Work:
         actions = [create(self.path, test)] if test not in self.files.values() else []
         if fraud is None or fraud.is_fixed:
             actions.append(edit(self.edited, self.old, self.new))
-        actions += fraud.more if fraud else ()
+        actions += (*self.more, *(fraud.more if fraud else ()))
         reply = {"actions": actions, "artifacts": self.papers(), "signal": "success"}
         return [{"stage": "patch", "reply": reply}, review(*(rule_on or (self.id,)))]
 

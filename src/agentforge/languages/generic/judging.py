@@ -134,9 +134,12 @@ def _built(bench: Bench, declared: DeclaredTests) -> tuple[str, Completed] | Non
 
 
 def _stand_in(bench: Bench) -> bool:
-    """Whether programs that only fail stand now where files of tests were taken away: a list may name them."""
+    """Whether programs that only fail stand now where files of tests were taken away: a list may name
+    them.
+    """
     lacking = [path for path in sorted(bench.aside) if path.endswith(_C) and not bench.has(path)]
-    return any([bench.write(path, FAILING_PROGRAM) for path in lacking])
+    written = [bench.write(path, FAILING_PROGRAM) for path in lacking]
+    return any(written)
 
 
 def test_files(bench: Bench, globs: Sequence[str]) -> list[str]:

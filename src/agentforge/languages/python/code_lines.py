@@ -16,8 +16,8 @@ _TOKEN = re.compile(
     r"|\*\*=?|//=?|>>=?|<<=?|!=|->|:=|\.\.\.|[-+*/%&|^=<>@]=?|.|\Z)",
     re.DOTALL,
 )
-"""What stands behind blanks and comments: strings, names, numbers, ends of lines, signs, in the order in which
-they are tried; a string that is not closed ends where it must.
+"""What stands behind blanks and comments: strings, names, numbers, ends of lines, signs, in the order in
+which they are tried; a string that is not closed ends where it must.
 """
 _STRING, _NUMBER = (False, "STRING"), (False, "NUMBER")
 _KINDS = re.compile(r"(?P<string>[A-Za-z]{0,2}[\"'])|(?P<name>[^\W\d])|(?P<number>\.?\d)")

@@ -1,4 +1,6 @@
-"""Projects of Django that its own runner tests, `manage.py test`: pytest runs the same tests, by its plugin for Django."""
+"""Projects of Django that its own runner tests, `manage.py test`: pytest runs the same tests, by its plugin
+for Django.
+"""
 
 import re
 from collections.abc import Collection
@@ -12,8 +14,8 @@ _SETTINGS = re.compile(r"""["']DJANGO_SETTINGS_MODULE["']\s*,\s*["']([A-Za-z_][\
 
 
 def settings_module(project: PythonProject, brought: Collection[str]) -> str:
-    """The settings that `manage.py` names, where nothing that the project brings runs its tests by pytest; else
-    empty.
+    """The settings that `manage.py` names, where nothing that the project brings runs its tests by pytest;
+    else empty.
     """
     if any(name == "pytest" or name.startswith("pytest-") for name in brought):
         return ""
