@@ -6,6 +6,7 @@ from agentforge.context.named import tree_facts
 from agentforge.context.past import told_by_history
 from agentforge.context.seeds import PROSE, around, focus_of, seeds
 from agentforge.context.working_set import WorkingSetItem, merge, merge_each
+from agentforge.languages.servers.told import ToldUses
 from agentforge.system.git.history import PastCommit
 from agentforge.tools.base import OpenedRange
 
@@ -232,3 +233,38 @@ def test_a_method_that_many_classes_have_comes_with_the_tests_and_callers_that_s
     assert "4: def fill(bag: Bag)" in found.relations
     assert "caches" not in found.relations
     assert OpenedRange("bags/sets.py", 32, 34) in found.places  # the head, without the licence above it
+
+
+TWO_OF_A_NAME = {
+    "shop/cart.py": "class Cart:\n    def add(self, price):\n        return price\n",
+    "shop/log.py": "class Log:\n    def add(self, line):\n        return line\n",
+    "shop/till.py": "def open_till(cart):\n    cart.add(1)\n",
+    "shop/note.py": "def note(log):\n    log.add(2)\n",
+    "tests/test_till.py": "def test_till(cart):\n    cart.add(3)\n",
+    "tests/test_note.py": "def test_note_of_add(log):\n    log.add(4)\n",
+}
+"""What calls which method only types can tell."""
+TOLD = ToldUses(
+    used={"shop/cart.py::Cart.add": {"shop/till.py": (2,), "tests/test_till.py": (2,), "gone.py": (1,)}},
+    servers={"Python": "ty"},
+)
+
+
+def test_callers_and_tests_that_text_cannot_see_come_from_what_a_language_server_told() -> None:
+    index = CodeIndex.of_texts(TWO_OF_A_NAME)
+    focus = focus_of("Cart.add is wrong", tree_facts("Cart.add is wrong", index))
+    guessed, told = (seeds(index, focus, TWO_OF_A_NAME.get, each) for each in (ToldUses(), TOLD))
+    assert "till.py" not in guessed.relations
+    assert "Using Cart.add, in shop/till.py:\n  1: def open_till(cart)" in told.relations
+    assert "note.py" not in told.relations
+    tests = [place.path for place in told.places if place.path.startswith("tests/")]
+    assert set(tests) == {"tests/test_till.py"}
+    assert (guessed.by_server, told.by_server) == (False, True)
+    assert ("shop/cart.py", index.files["shop/cart.py"].symbols[1]) in guessed.asked
+
+
+def test_where_nothing_was_told_seeds_are_what_text_says() -> None:
+    index = CodeIndex.of_texts(TREE)
+    focus = focus_of("Cart.total() is wrong", tree_facts("Cart.total()", index))
+    empty = ToldUses(asked=frozenset({"shop/cart.py::Cart.total"}), problems={"ty": "ended"})
+    assert seeds(index, focus, TREE.get, empty) == seeds(index, focus, TREE.get)

@@ -12,6 +12,7 @@ from agentforge.activities.dependencies import dependency_problems
 from agentforge.activities.formatting import format_written, noted
 from agentforge.activities.iterating import version_before
 from agentforge.activities.kinds import owes_failing_test
+from agentforge.activities.language_servers import heard
 from agentforge.activities.measure import conformance, coverage, type_check
 from agentforge.activities.owed import derived, owed_by
 from agentforge.activities.permit import being_asked, leaves_sandbox, permit, to_wait
@@ -428,6 +429,7 @@ def _outcome(
             )
         )
     ref = world.pack.put_json({"step": state.run.step, "results": whole})
+    told = heard(world, state)
     world.pack.sync()
     opened = [
         Opened(item.path, item.symbol, item.start, item.end)
@@ -445,6 +447,7 @@ def _outcome(
         seen,
         reply.notes[:4000] if reply.notes is not None else None,
         tuple(came),
+        told,
     )
     return Acted(done, doing.question, doing.reopens)
 

@@ -8,6 +8,7 @@ from typing import Any
 from agentforge.activities.examining import blind, is_blind, shown_answers
 from agentforge.activities.iterating import iteration_context, versions_shown
 from agentforge.activities.kinds import allowed_now, owes_failing_test
+from agentforge.activities.language_servers import ask_beside, said_of_servers
 from agentforge.activities.owed import OwedDocuments, owed_by
 from agentforge.activities.reading import change_shown, fence_of, reads_change
 from agentforge.activities.reopening import told
@@ -27,6 +28,7 @@ from agentforge.catalog.prompts import flow_of, system_prompt
 from agentforge.catalog.roles import Role
 from agentforge.catalog.skeleton import offered_schema
 from agentforge.context.assemble import StepView, assemble
+from agentforge.context.blocks import kind_of
 from agentforge.context.change import ChangePart
 from agentforge.context.code_index import is_test
 from agentforge.context.conventions import speaks_for_owner
@@ -122,7 +124,9 @@ def assemble_step(world: World, state: RunView) -> Assembled:
     ref = world.pack.put_blocks(blocks, _about(world, state, packed))
     world.once("context", ref, make=lambda: blocks)
     dropped = tuple(f"{item.name}: {item.tokens} tokens, {item.reason}" for item in packed.dropped)
-    return Assembled(ContextDigest(ref, packed.total, dropped, packed.flagged))
+    ask_beside(world, state)
+    left_out = (*dropped, *said_of_servers(world, state))
+    return Assembled(ContextDigest(ref, packed.total, left_out, packed.flagged))
 
 
 def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:
@@ -130,9 +134,18 @@ def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:
     before them.
     """
     why: dict[str, Json] = {block.name: block.why for block in packed.blocks if block.why}
+    if (told := _told_by(world, state)) and any(block.name == "relations" for block in packed.blocks):
+        why["relations"] = f"{kind_of('relations').why}; who uses it: told by {told}"
     tools = world.once("specs", *_bridge_hangs_on(state), make=lambda: _keep_specs(world, state))
     shown: dict[str, Json] = {block.name: block.shown for block in packed.blocks if block.shown != "full"}
     return {"tools": tools, **({"why": why} if why else {}), **({"shown": shown} if shown else {})}
+
+
+def _told_by(world: World, state: RunView) -> str:
+    """The language servers whose word stands in this context; empty for none."""
+    if not state.told_now or not first_places(world, state).by_server:
+        return ""
+    return ", ".join(sorted(world.told(state.told_now).servers.values()))
 
 
 def _keep_specs(world: World, state: RunView) -> str:

@@ -5,6 +5,7 @@ first model calls.
 from collections.abc import Sequence
 
 from agentforge.activities.base_suite import BaseSuite, run_base_suite
+from agentforge.activities.language_servers import servers_on_record
 from agentforge.activities.measure import leave_out, left_out
 from agentforge.activities.task_permissions import WEAK_ADVICE, WEAK_QUESTION
 from agentforge.activities.world import World
@@ -119,6 +120,7 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
         "environment": environment.key,
         "added": [*environment.added],
     }
+    record |= servers_on_record(world, state, environment)
     if len(world.projects(state)) > 1:
         record["projects"] = [each.name for each in world.scope(state)]
     ref = world.pack.put_json(record)

@@ -126,7 +126,13 @@ def first_places(world: World, state: RunView) -> Seeds:
     return world.once(
         "seeds",
         state.base_tree,
-        make=lambda: seeds(index, focus_on(world, state), partial(_base_text, world, state)),
+        state.told_now,
+        make=lambda: seeds(
+            index,
+            focus_on(world, state),
+            partial(_base_text, world, state),
+            world.told(state.told_now),
+        ),
     )
 
 
@@ -154,8 +160,13 @@ def seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedR
     known = tuple(path for path in there if path in index.files)
     focus = focus_on(world, state)
     focus = replace(focus, paths=tuple(dict.fromkeys((*known, *focus.paths))))
+    told = state.told_now
     found = world.once(
-        "seeds", state.base_tree, *known, make=lambda: seeds(index, focus, partial(_base_text, world, state))
+        "seeds",
+        state.base_tree,
+        told,
+        *known,
+        make=lambda: seeds(index, focus, partial(_base_text, world, state), world.told(told)),
     )
     new = [OpenedRange(path, 1, NEW_LINES) for path in there if path not in index.files]
     own = still_meant(own, known, focus)

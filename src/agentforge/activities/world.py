@@ -11,6 +11,7 @@ from agentforge.activities.batches import BatchOutbox
 from agentforge.activities.code import CodeReader
 from agentforge.activities.dependencies import Neighbours, NoNeighbours
 from agentforge.activities.environments import built_environment, lock_hash
+from agentforge.activities.server_desk import ServerDesk
 from agentforge.activities.spending import Reservations
 from agentforge.catalog.load import ResolvedPipeline
 from agentforge.commands.permissions import Rules
@@ -37,6 +38,7 @@ from agentforge.languages.repository import (
     restricted,
     touched,
 )
+from agentforge.languages.servers.told import NOTHING, ToldUses
 from agentforge.languages.table import is_code
 from agentforge.languages.values import CheckRun, Environment, Plan
 from agentforge.models.router import Router
@@ -78,6 +80,8 @@ class BaselineRecord:
     lint: CheckRun
     projects: tuple[str, ...] = ()
     """The projects that were measured, where the repository has several."""
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """The language servers that were found then, by language."""
 
     @property
     def not_passing(self) -> frozenset[str]:
@@ -138,6 +142,8 @@ class World:
     """The other tasks of this user."""
     waits_here: bool = True
     """Whether this process may sit and wait for them."""
+    desk: ServerDesk = field(default_factory=ServerDesk)
+    """Where language servers are asked."""
     _projects: tuple[Project, ...] | None = field(default=None, init=False)
     _environments: dict[str, Environment] = field(default_factory=dict, init=False)
     _baseline_record: BaselineRecord | None = field(default=None, init=False)
@@ -316,6 +322,7 @@ class World:
                 frozenset(value["flaky"]),
                 lint,
                 tuple(value.get("projects", ())),
+                dict(value.get("language_servers", {})),
             )
         record, every = self._baseline_record, self.projects(state)
         if len(every) == 1:
@@ -393,6 +400,12 @@ class World:
                 state.base_tree, state.request
             )
         return self._index
+
+    def told(self, ref: str) -> ToldUses:
+        """What language servers said, as it was kept; nothing where there is no record."""
+        if not ref:
+            return NOTHING
+        return self.once("told", ref, make=lambda: ToldUses.from_json(self._document(ref)))
 
     def import_graph(self, state: State) -> ImportGraph:
         """Who imports whom on the base, computed once."""

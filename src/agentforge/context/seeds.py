@@ -19,7 +19,8 @@ from agentforge.context.request_words import request_stems
 from agentforge.languages.facts import has_facts
 from agentforge.languages.lexed import after_notice, stems, without_documentation
 from agentforge.languages.names import BUILTINS, references
-from agentforge.languages.tests import shares_fixtures
+from agentforge.languages.servers.told import NOTHING, ToldUses
+from agentforge.languages.tests import is_run, shares_fixtures
 from agentforge.languages.values import Symbol
 from agentforge.tools.base import OpenedRange
 
@@ -46,6 +47,8 @@ LONG_HEAD, LONG_BODY = 12, 60
 _TESTS = 2
 _TESTED = 4
 _USERS = 12
+_ASKED = 12
+"""Definitions that a language server is asked about."""
 _SIGNATURES = 8
 _BODY = 40
 UNNAMED_HEAD, _UNNAMED = 14, 24
@@ -68,6 +71,10 @@ class Seeds:
     """Signatures of callers and callees."""
     pointed: tuple[str, ...] = ()
     """`path::name` of what the words of the request point at, open or not; a map has them first."""
+    asked: tuple[Place, ...] = ()
+    """The definitions whose uses matter: of these a language server is asked."""
+    by_server: bool = False
+    """Whether a language server has told who uses one of them."""
 
 
 def focus_of(request: str, facts: TreeFacts, paths: Iterable[str] = ()) -> Focus:
@@ -75,8 +82,10 @@ def focus_of(request: str, facts: TreeFacts, paths: Iterable[str] = ()) -> Focus
     return Focus(request, tuple(dict.fromkeys((*facts.named_paths, *paths))), facts.named_symbols)
 
 
-def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
-    """The first places of a step. `text` reads a file of the tree."""
+def seeds(index: CodeIndex, focus: Focus, text: Text, told: ToldUses = NOTHING) -> Seeds:
+    """The first places of a step. `text` reads a file of the tree; `told` is what a language server said of
+    uses.
+    """
     ranking = rank(index, focus)
     named = [
         (path, symbol)
@@ -101,7 +110,7 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
     ]
     edited = list(dict.fromkeys(path for path, _ in sure or chosen if not is_test(path)))
     groups += [[head] for path in edited[:_HEADS] if (head := _head(path, index, text, IMPORTS)).end > 2]
-    groups += [[place] for place in _tests(index, ranking, sure[:_TESTED] or chosen[:1], text)]
+    groups += [[place] for place in _tests(index, ranking, sure[:_TESTED] or chosen[:1], text, told)]
     groups += [
         shown.of(path, symbol, _GUESSED_LINES, _FEWER)
         for path, symbol in chosen
@@ -112,9 +121,11 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
     groups, copies = _once(groups, text)
     places = _within(groups)
     pointed = tuple(f"{path}::{symbol.name}" for path, symbol in guessed)
-    relations = _relations(index, sure or chosen[:2], text, tuple(places))
-    told = [relations, *(said for place, said in copies.items() if place in places)]
-    return Seeds(tuple(places), "\n".join(filter(None, told)), pointed)
+    about = tuple(each for each in (*sure, *guessed) if each[1].kind != "variable")[:_ASKED]
+    relations = _relations(index, sure or chosen[:2], text, tuple(places), told)
+    lines = [relations, *(said for place, said in copies.items() if place in places)]
+    by_server = any(told.uses(path, symbol.name) for path, symbol in (sure or chosen)[:_TESTED])
+    return Seeds(tuple(places), "\n".join(filter(None, lines)), pointed, about, by_server)
 
 
 def _once(
@@ -292,16 +303,22 @@ def _head(path: str, index: CodeIndex, text: Text, most: int = HEAD) -> OpenedRa
 
 
 def _tests(
-    index: CodeIndex, ranking: Ranking, chosen: Sequence[tuple[str, Symbol]], text: Text
+    index: CodeIndex,
+    ranking: Ranking,
+    chosen: Sequence[tuple[str, Symbol]],
+    text: Text,
+    told: ToldUses = NOTHING,
 ) -> list[OpenedRange]:
     """The tests nearest to what will change: of the test files that use it most, the tests that do."""
     names = [last_part(symbol.name) for _, symbol in chosen]
     owners = frozenset(owner for _, symbol in chosen if (owner := _owner(symbol)))
     found: list[OpenedRange] = []
-    for path in _test_files(index, ranking, names, owners, [path for path, _ in chosen]):
+    known = _tests_told(index, chosen, told)
+    files = list(known)[:_TESTS] or _test_files(index, ranking, names, owners, [path for path, _ in chosen])
+    for path in files:
         source = text(path)
         every = [each for each in references(source or "", path) if each[0] in names or each[0] in owners]
-        used = [line for name, line in every if name in names]
+        used = known.get(path) or [line for name, line in every if name in names]
         spoken = [line for name, line in every if name in owners]
         symbols = [each for each in index.files[path].symbols if each.kind in ("function", "method")]
         hits = [
@@ -325,6 +342,18 @@ def _tests(
             near = densest(source.splitlines(), ranking.rarity, _UNNAMED) + 1 + _UNNAMED // 2
             found += _unnamed(path, source, used or [near], ranking)
     return found
+
+
+def _tests_told(index: CodeIndex, chosen: Sequence[Place], told: ToldUses) -> dict[str, list[int]]:
+    """The test files of which a language server told that they use one of these, with the lines that do;
+    those that use most of them first.
+    """
+    found: dict[str, list[int]] = {}
+    for path, symbol in chosen:
+        for user, lines in told.uses(path, symbol.name).items():
+            if is_test(user) and user in index.files:
+                found.setdefault(user, []).extend(lines)
+    return dict(sorted(found.items(), key=lambda each: (not is_run(each[0]), -len(each[1]), each[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,7 +433,11 @@ def _test_files(
 
 
 def _relations(
-    index: CodeIndex, chosen: Sequence[tuple[str, Symbol]], text: Text, places: Sequence[OpenedRange]
+    index: CodeIndex,
+    chosen: Sequence[tuple[str, Symbol]],
+    text: Text,
+    places: Sequence[OpenedRange],
+    told: ToldUses = NOTHING,
 ) -> str:
     """Who calls what will change, and what that calls, by signature, each once and below its file; nothing
     that is open anyway.
@@ -413,7 +446,7 @@ def _relations(
     callers: dict[Place, list[str]] = {}
     callees: dict[Place, list[str]] = {}
     for path, symbol in chosen[:2]:
-        for each in _callers(index, path, symbol, text):
+        for each in _callers(index, path, symbol, text, told):
             if (each[0], each[1].start) not in open_here:
                 callers.setdefault(each, []).append(symbol.name)
         for each in _callees(index, path, symbol, text, open_here):
@@ -431,22 +464,34 @@ def _grouped(found: Mapping[Place, Sequence[str]], title: str) -> Iterator[str]:
         yield from (f"  {each.start}: {_said(each)}" for each in symbols)
 
 
-def _callers(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[Place]:
+def _callers(
+    index: CodeIndex, path: str, symbol: Symbol, text: Text, told: ToldUses = NOTHING
+) -> list[Place]:
+    """Who uses a definition: as a language server told it, else by its name."""
+    uses = told.uses(path, symbol.name) or _uses_by_name(index, path, symbol, text)
+    users = [user for user in uses if user in index.files and not is_test(user)]
+    found = []
+    for user in users[:_USERS]:
+        for each in index.files[user].symbols:
+            inside = any(each.start < line <= each.end for line in uses[user])
+            if inside and each.kind in ("function", "method") and (user, each.name) != (path, symbol.name):
+                found.append((user, each))
+    return found[:_SIGNATURES]
+
+
+def _uses_by_name(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> Mapping[str, Sequence[int]]:
+    """The lines that have the name of a definition, by file, as far as text can tell that they mean it."""
     name = last_part(symbol.name)
     if name.startswith("__") and name.endswith("__"):  # nobody calls it by this name, and every class has it
-        return []
+        return {}
     users = [each for each in index.users(name) if not is_test(each)]
     if (owner := _owner(symbol)) and len(index.symbols_named(name)) > 1:
         # `x.update()` is that of this class only where somebody speaks of the class.
         users = [each for each in users if each == path or owner in index.files[each].names]
-    found = []
-    for user in users[:_USERS]:
-        lines = [line for used, line in references(text(user) or "", user) if used == name]
-        for each in index.files[user].symbols:
-            inside = any(each.start < line <= each.end for line in lines)
-            if inside and each.kind in ("function", "method") and (user, each.name) != (path, symbol.name):
-                found.append((user, each))
-    return found[:_SIGNATURES]
+    return {
+        user: [line for used, line in references(text(user) or "", user) if used == name]
+        for user in users[:_USERS]
+    }
 
 
 def _callees(

@@ -60,6 +60,8 @@ class ActionResults(Inlined):
     notes: str | None = None
     came: tuple[str, ...] = ()
     """Marks of what each action came to, those refused as repeated aside; of tasks of older releases none."""
+    told: str = ""
+    """What language servers said of the base, where it had come in by then: the next steps are shown it."""
 
 
 @dataclass(frozen=True, slots=True)

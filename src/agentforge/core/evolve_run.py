@@ -33,7 +33,7 @@ from agentforge.core.machine import point_after
 from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
 from agentforge.core.state import Accepted, State
-from agentforge.core.values import ActionDigest, Opened, ReplyDigest
+from agentforge.core.values import ActionDigest, Opened, ReplyDigest, Told
 
 MAX_TRIED = 200
 """How many lines of what went wrong are kept."""
@@ -183,7 +183,8 @@ def _performed(state: State, event: ActionsPerformed) -> State:
         acts=(*own.acts, done.ref)[-MAX_RECENT:],
     )
     versions = {**dict(state.versions), **{item.contract: item.version for item in done.artifacts}}
-    return state.with_run(own, tree=done.tree, versions=tuple(sorted(versions.items())))
+    told = state.told or (Told(done.told, state.step + 1) if done.told else None)
+    return state.with_run(own, tree=done.tree, versions=tuple(sorted(versions.items())), told=told)
 
 
 def _with_more(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:

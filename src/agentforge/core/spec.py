@@ -3,7 +3,16 @@
 from dataclasses import dataclass
 
 from agentforge.core.pipeline import Pipeline
-from agentforge.core.values import Budget, DegradedRule, Delivery, Oversight, Price, QuestionRule, TierPrice
+from agentforge.core.values import (
+    Budget,
+    DegradedRule,
+    Delivery,
+    Oversight,
+    Price,
+    QuestionRule,
+    TierPrice,
+    Told,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +68,7 @@ class TaskSpec:
     """Stages whose result a person approves before anything is built on it."""
     oversight: Oversight = "autonomous"
     """How often a person is asked otherwise."""
+    asks_servers: bool = False
+    """Whether language servers that are installed are asked about the base."""
+    told: Told | None = None
+    """What they said; of a task that is played again, what they said to the first."""

@@ -373,6 +373,11 @@ class RunView(State):
         return self.tier_of(self.run)
 
     @property
+    def told_now(self) -> str:
+        """What language servers said that this step is shown: what was on record when it began."""
+        return self.told.ref if self.told is not None and self.told.since <= self.run.step else ""
+
+    @property
     def turn(self) -> int:
         """The place of the run among those of its tier who argue and who decides: they are better different
         models.

@@ -390,6 +390,15 @@ class Baseline:
     """Whether an earlier task ran the tests, on the same commit and in the same environment."""
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What language servers said of the base, by reference."""
+
+    ref: str
+    since: int
+    """The first step that may be shown it."""
+
+
 VIOLATION = re.compile(r"\bV-[0-9a-f]{12}\b")
 """How a violation is named."""
 

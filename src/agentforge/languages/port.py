@@ -13,6 +13,7 @@ from typing import Protocol
 
 from agentforge.languages.described import Read
 from agentforge.languages.outcomes import CalledElsewhere, SeenCall, TestRun, Watch
+from agentforge.languages.servers.described import LanguageServer
 from agentforge.languages.values import (
     ChangedCode,
     CheckRun,
@@ -403,6 +404,8 @@ class Language:
     measures: Measures
     tests: Tests
     runs: SandboxRuns
+    servers: tuple[LanguageServer, ...] = ()
+    """The language servers that people install for it, the best first."""
     gaps: tuple[tuple[str, str], ...] = ()
     """What cannot be proved or measured for it, each with what is said of that beside every verdict."""
     runs_code: bool = True

@@ -141,6 +141,12 @@ class Workspace:
         self._check_out(self.verdict, tree, base_commit)
         return self.verdict
 
+    def asked(self, tree: str, base_commit: str) -> Path:
+        """A checkout of `tree` for who only reads it, beside whatever happens in the others."""
+        place = self.root / "asked"
+        self._check_out(place, tree, base_commit)
+        return place
+
     def check_out_base(self, place: Path, tree: str, base_commit: str) -> None:
         """Fills an empty directory with the base, for set-up; its index is of no further use."""
         index = self.root / "setup.index"

@@ -131,7 +131,8 @@ def named_by(files: TaskFiles, moments: list[Moment]) -> Named:
 def _blocks(event: Event) -> dict[str, str]:  # noqa: C901  # one arm per event that names some
     match event:
         case TaskCreated(spec):
-            return {spec.catalogue: "the catalogue"}
+            said = {spec.told.ref: "what language servers said"} if spec.told else {}
+            return {spec.catalogue: "the catalogue", **said}
         case LineExtended(extension):
             return {extension.catalogue: "the catalogue of a longer line"}
         case ArtifactEdited(artifacts=refs):
@@ -146,7 +147,8 @@ def _blocks(event: Event) -> dict[str, str]:  # noqa: C901  # one arm per event 
             return {reply.ref: "a reply"}
         case ActionsPerformed(_, done):
             drafts = {each.hash: f"draft {each.contract}" for each in done.artifacts}
-            return {done.ref: "results of a step", **drafts}
+            said = {done.told: "what language servers said"} if done.told else {}
+            return {done.ref: "results of a step", **said, **drafts}
         case Checked(ref=ref):
             return {ref: "a check"}
         case GateJudged(_, verdict):

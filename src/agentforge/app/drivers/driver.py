@@ -109,9 +109,11 @@ class Driver:
         world = self._world(detach=detach)
         if self.journal.state.open_escalation is None:
             world.models.load_beside()
-        drive(
-            self.journal, replace(self.ports(world), withdraw=partial(_withdraw, world, processes.kill_all))
-        )
+        ports = replace(self.ports(world), withdraw=partial(_withdraw, world, processes.kill_all))
+        try:
+            drive(self.journal, ports)
+        finally:
+            world.desk.close()
         return self.settle(world)
 
     def ports(self, world: World) -> Ports:

@@ -62,6 +62,7 @@ class HostedSession:
         """Releases the task's lock and closes its files."""
         # Where somebody removed the task's files there is nothing to show. Who opens it next restores what
         # was saved.
+        self._world.desk.close()
         with suppress(FileNotFoundError):
             self._stack.close()
 

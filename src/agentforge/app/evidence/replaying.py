@@ -41,7 +41,7 @@ from agentforge.core.inputs import Create
 from agentforge.core.reply import Json
 from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
-from agentforge.core.values import ArtifactRef, OfRun, Price
+from agentforge.core.values import ArtifactRef, OfRun, Price, Told
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.worktree import Workspace
 from agentforge.store.layout import TaskFiles
@@ -132,13 +132,15 @@ def _begin(task: OpenTask, recorded: Audit, *, as_allowed: bool) -> OpenTask:
         target.put(source.get(created.spec.catalogue))
         for item in imports:
             target.put(source.get(item.ref.hash))
+        if (told := recorded.state.told) is not None:
+            target.put(source.get(told.ref))
         target.sync()
         write_atomic(script, json.dumps({"replies": [*_replies(recorded, source)]}).encode())
     space = Workspace(site.git, site.home.trees(site.git.top, name).root, name)
     space.keep_base(created.spec.base_commit)
     if created.spec.given_tree:
         space.keep(created.spec.given_tree)
-    spec = _spec(created.spec, name, f"scripted:{script}")
+    spec = _spec(created.spec, name, f"scripted:{script}", recorded.state.told)
     said = replace(permissions_of(site, task.state).permissions, marker=spec.marker)
     if not as_allowed:
         # What was allowed may act outside: a command that only looks allows nothing a second time.
@@ -152,9 +154,18 @@ def _begin(task: OpenTask, recorded: Audit, *, as_allowed: bool) -> OpenTask:
     return OpenTask(site, journal)
 
 
-def _spec(spec: TaskSpec, name: str, model: str) -> TaskSpec:
+def _spec(spec: TaskSpec, name: str, model: str, told: Told | None) -> TaskSpec:
+    """No language server is asked again: what was said to the first task is said at the same step."""
     return replace(
-        spec, task_id=name, model=model, price=Price(0, 0), prices=(), delivery="live", deadline_s=0
+        spec,
+        task_id=name,
+        model=model,
+        price=Price(0, 0),
+        prices=(),
+        delivery="live",
+        deadline_s=0,
+        asks_servers=False,
+        told=told,
     )
 
 

@@ -194,6 +194,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
         iterates=iterates,
         approves=approves,
         oversight=options.watching.oversight,
+        asks_servers=settings.asks_servers,
     )
     _keep_permissions(site, options, spec, suggestion)
     with Journal.create(files, Create(spec, imported), site.clock) as journal:

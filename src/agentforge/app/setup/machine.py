@@ -13,7 +13,16 @@ from agentforge.app.models.configured import models_config
 from agentforge.app.models.providers import CheckState, MachineCheck, Models, check_models
 from agentforge.app.setup.settings import read_own_settings
 from agentforge.core.errors import PolicyError, Unusable, UserError
-from agentforge.languages.toolchains import all_needs, find_toolchains, needs_here
+from agentforge.languages.compiled.kit import SYSTEM_PATH
+from agentforge.languages.servers.asking import installed
+from agentforge.languages.table import LANGUAGES
+from agentforge.languages.toolchains import (
+    all_needs,
+    find_toolchains,
+    needs_here,
+    readable,
+    with_toolchains,
+)
 from agentforge.sandbox.base import Sandbox, is_weak
 from agentforge.sandbox.walls.container import ContainerSpec
 from agentforge.sandbox.walls.ladder import choose, rungs, why_no_bubblewrap
@@ -65,7 +74,14 @@ def check_machine() -> MachineReport:
     used = next((each for each in tried if each.walls), None)
     models, found = _models()
     checks = [_interpreter(), _git(), _sandbox(container), *_weak_walls(used), *said]
-    checks += [_container(tried, container), _toolchains(), _engines(), *models, *_home()]
+    checks += [
+        _container(tried, container),
+        _toolchains(),
+        _language_servers(),
+        _engines(),
+        *models,
+        *_home(),
+    ]
     return MachineReport(tuple(checks), tuple(tried), found)
 
 
@@ -161,6 +177,16 @@ def _toolchains() -> MachineCheck:
     if top and missing:
         words.append(f"from the system, if installed: {', '.join(missing)}")
     return MachineCheck("toolchains", "ok", "; ".join(words) or "none but the system's")
+
+
+def _language_servers() -> MachineCheck:
+    """Those that a task would find on this machine; one may also be in the environment of a project."""
+    chains = find_toolchains(all_needs(), os.environ, Path.home())
+    path = with_toolchains({"PATH": SYSTEM_PATH}, chains)["PATH"]
+    found = [(each.name, installed(each.servers, path, readable(chains))) for each in LANGUAGES]
+    words = [f"{server.name} ({name})" for name, server in found if server is not None]
+    said = ", ".join(words) or "none on this machine; a project may have one among its requirements"
+    return MachineCheck("language servers", "ok", said)
 
 
 def _engines() -> MachineCheck:

@@ -42,7 +42,7 @@ USER_KEYS = (
     *("keep", "notify", "max_wait", "questions", "otel"),
 )
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
-SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
+SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits", "language_server")
 """What both the user and a project can say. Every other key of `settings` counts in a project's alone."""
 NO_MODEL = (
     "Run `agentforge setup`, which finds what you have and asks for the rest; or set ANTHROPIC_API_KEY, "
@@ -125,6 +125,8 @@ class Settings:
     """The models that only the project names."""
     usual: UsualModel | None = None
     """The model, where nobody has named one and a key is there."""
+    asks_servers: bool = True
+    """Whether language servers are asked; either file can say that they are not."""
 
 
 def read_settings(
@@ -158,6 +160,7 @@ def read_settings(
         own_tiers=read_tiers(user, {}, model=named_model(None, environ), providers=providers),
         suggestion=suggested(tiers, providers),
         usual=usual,
+        asks_servers="off" not in (user.get("language_server"), project.get("language_server")),
     )
 
 

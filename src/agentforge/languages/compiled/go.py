@@ -11,6 +11,7 @@ from typing import Any
 from agentforge.languages.compiled.braces import TestDialect, tests_in
 from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row, doubts_of
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line, placed
+from agentforge.languages.compiled.servers import GOPLS
 from agentforge.languages.compiled.stubs import go_stubs
 from agentforge.languages.compiled.watching import VARIABLE, LineCalls
 from agentforge.languages.described import Read, decode, words
@@ -250,6 +251,7 @@ def _teller(text: str, count: int) -> tuple[str, str]:
 
 KIT = Kit(
     name="Go",
+    servers=(GOPLS,),
     suffixes=(".go",),
     runner="go test",
     markers=words("go.mod go.work"),

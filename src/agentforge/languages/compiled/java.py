@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from agentforge.languages.compiled.braces import TestDialect, tests_in
 from agentforge.languages.compiled.kit import Commands, Kit, doubts_of
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line
+from agentforge.languages.compiled.servers import JDTLS
 from agentforge.languages.compiled.watching import VARIABLE, LineCalls
 from agentforge.languages.described import Read, decode, words
 from agentforge.languages.marked import is_integration
@@ -374,6 +375,7 @@ def _teller(text: str, _count: int) -> tuple[str, str]:
 
 KIT = Kit(
     name="Java",
+    servers=(JDTLS,),
     suffixes=(".java",),
     runner="JUnit",
     markers=words("pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts"),

@@ -20,6 +20,7 @@ from agentforge.languages.environments import build_environment
 from agentforge.languages.marked import MOST, declared_integration
 from agentforge.languages.outcomes import TestRun, Watch
 from agentforge.languages.plain.answers import PlainProjects, PlainTests
+from agentforge.languages.servers.described import LanguageServer
 from agentforge.languages.set_up import Makings
 from agentforge.languages.toolchains import find_toolchains, needs_of, with_toolchains
 from agentforge.languages.values import (
@@ -114,6 +115,8 @@ class Kit:
     """Folders that set-up fills and nobody copies: a run has links to them."""
     lines: LineCalls | None = None
     """How its code tells which lines run."""
+    servers: tuple[LanguageServer, ...] = ()
+    """The language servers that people install for it."""
     starts: tuple[str, ...] = ()
     """Names of the programs that a test command may begin with; what else it is, nobody can judge."""
 

@@ -27,6 +27,7 @@ def language_of_kit(
         measures=PlainMeasures(),
         tests=KitTests(kit),
         runs=KitRuns(kit),
+        servers=kit.servers,
         gaps=(*unread_gaps(kit.name), *gaps),
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 from agentforge.languages.compiled.braces import TestDialect, tests_in
 from agentforge.languages.compiled.kit import Commands, Kit, OwnChecker, Row, doubts_of
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers, first_line
+from agentforge.languages.compiled.servers import RUST_ANALYZER
 from agentforge.languages.compiled.stubs import rust_stubs
 from agentforge.languages.compiled.watching import VARIABLE, LineCalls
 from agentforge.languages.described import Read, decode, read_toml, table, words
@@ -282,6 +283,7 @@ _TELLS = (
 
 KIT = Kit(
     name="Rust",
+    servers=(RUST_ANALYZER,),
     suffixes=(".rs",),
     runner="cargo test",
     markers=frozenset({"Cargo.toml"}),

@@ -10,6 +10,7 @@ from agentforge.core.errors import UsageError
 from agentforge.languages.compiled.braces import TestDialect
 from agentforge.languages.compiled.kit import SYSTEM_PATH, Kit, KitProjects, KitTests
 from agentforge.languages.compiled.languages import language_of_kit
+from agentforge.languages.compiled.servers import CLANGD
 from agentforge.languages.described import Read, words
 from agentforge.languages.generic.judging import BUILD_FILES, MISSING_NAMES, PROGRAM, DeclaredTests, judge
 from agentforge.languages.marked import declared_integration
@@ -39,6 +40,7 @@ def _test_rules(text: str) -> object:
 
 KIT = Kit(
     name="generic",
+    servers=(CLANGD,),
     suffixes=SUFFIXES,
     runner="its own commands",
     markers=frozenset(),

@@ -5,6 +5,7 @@ from agentforge.languages.grammars.reader import unread_gaps
 from agentforge.languages.node.imports import NodeImports
 from agentforge.languages.node.measures import NodeMeasures
 from agentforge.languages.node.projects import NodeProjects
+from agentforge.languages.node.servers import SERVERS
 from agentforge.languages.node.test_files import CODE, NodeTests
 from agentforge.languages.node.testrun import NodeRuns
 from agentforge.languages.plain.reading import PlainNames, PlainSource
@@ -24,5 +25,6 @@ NODE = Language(
     measures=NodeMeasures(),
     tests=NodeTests(_NAME),
     runs=NodeRuns(_NAME),
+    servers=SERVERS,
     gaps=unread_gaps(_NAME),
 )

@@ -3,6 +3,7 @@
 from agentforge.languages.described import words
 from agentforge.languages.port import Language
 from agentforge.languages.python import imports, measures, names, projects, runs, symbols, test_files
+from agentforge.languages.python.servers import SERVERS
 
 PYTHON = Language(
     name="Python",
@@ -21,4 +22,5 @@ PYTHON = Language(
     measures=measures,
     tests=test_files,
     runs=runs,
+    servers=SERVERS,
 )
