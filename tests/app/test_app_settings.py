@@ -8,7 +8,15 @@ from typing import Any, get_args
 
 import pytest
 
-from agentforge.app.setup.settings import USER_KEYS, Own, check_settings, read_own_settings, user_contract
+from agentforge.app.setup.settings import (
+    SETTINGS_FILE,
+    USER_KEYS,
+    Own,
+    check_settings,
+    read_own_settings,
+    read_settings,
+    user_contract,
+)
 from agentforge.core.errors import UsageError
 from agentforge.engines.temporal.config import Tls
 from agentforge.models.known.providers import Provider, ReplyFormat, Wire
@@ -17,8 +25,10 @@ from agentforge.sandbox.walls.container import ContainerSpec, Engine
 from agentforge.sandbox.walls.ladder import WantedSandbox
 from agentforge.system import strict_yaml
 from agentforge.system.files import make_own_directory
+from agentforge.system.git.repository import Git
 from agentforge.tools.roots import Root
 from tests.rows import every
+from tests.whole.checkouts import make_repository
 
 
 def read(tmp_path: Path, text: str) -> Own:
@@ -43,6 +53,28 @@ def test_a_directory_of_the_user_is_private_whatever_the_umask(tmp_path: Path) -
     assert {stat.S_IMODE(each.stat().st_mode) for each in (tmp_path / "home", tmp_path / "home/below")} == {
         0o700
     }
+
+
+@every(
+    ("project", "own", "asks"),
+    [
+        ("", "", True),
+        ("language_server: auto\n", "language_server: auto\n", True),
+        ("language_server: off\n", "language_server: auto\n", False),
+        ("language_server: auto\n", "language_server: off\n", False),
+    ],
+)
+def test_either_file_can_say_that_no_language_server_is_asked(
+    project: str, own: str, asks: bool, tmp_path: Path
+) -> None:
+    place = tmp_path / f"{project}{own}".replace("\n", "").replace(" ", "")
+    top = make_repository(place / "top", {"a.py": "", SETTINGS_FILE: project})
+    (place / "config.yaml").write_text(own)
+    environ = {"AGENTFORGE_HOME": str(place)}
+    found = read_settings(
+        Git.open(top), Git.open(top).head(), model=None, sandbox=None, budget_usd=None, environ=environ
+    ).asks_servers
+    assert found == asks
 
 
 def test_a_user_says_what_no_repository_can(tmp_path: Path) -> None:

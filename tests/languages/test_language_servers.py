@@ -14,9 +14,9 @@ import pytest
 from agentforge.activities.server_desk import ServerDesk
 from agentforge.languages.servers.asking import (
     MOST_FILES,
-    Answered,
     Definition,
     Place,
+    ServerSaid,
     ask,
     installed,
 )
@@ -61,7 +61,7 @@ class Asked:
         path = f"{self.env}/bin:{Path(sys.executable).resolve().parent}:/usr/bin:/bin"
         return Place(choose("auto"), env, {"PATH": path}, self.tree, self.scratch)
 
-    def ask(self, text: str, seconds: float = SECONDS) -> Answered:
+    def ask(self, text: str, seconds: float = SECONDS) -> ServerSaid:
         self.program(text)
         wanted = [Definition("cart.py", each) for each in outline(CART, "cart.py") if each.kind == "method"]
         return ask(SERVER, self.place(), wanted, self.read, seconds)
@@ -81,7 +81,7 @@ def asked(tmp_path: Path) -> Asked:
 
 def test_two_methods_of_one_name_are_told_apart(asked: Asked) -> None:
     said = asked.ask(speaker(RIGHT))
-    assert said == Answered({"cart.py::Cart.add": {"till.py": (5,)}, "cart.py::Log.add": {"till.py": (9,)}})
+    assert said == ServerSaid({"cart.py::Cart.add": {"till.py": (5,)}, "cart.py::Log.add": {"till.py": (9,)}})
     assert not list(asked.scratch.iterdir()), "nothing of it stays"
 
 
@@ -105,7 +105,7 @@ FORGED = [
 def test_of_a_liar_only_the_places_count_that_the_tree_bears_out(asked: Asked) -> None:
     right = [*FORGED, ("till.py", 9), ("cart.py", 7)]
     said = asked.ask(speaker({"cart.py:2": FORGED, "cart.py:7": right}))
-    assert said == Answered({"cart.py::Log.add": {"till.py": (9,)}})
+    assert said == ServerSaid({"cart.py::Log.add": {"till.py": (9,)}})
 
 
 @every(
@@ -117,7 +117,7 @@ def test_of_a_liar_only_the_places_count_that_the_tree_bears_out(asked: Asked) -
     ],
 )
 def test_an_answer_that_is_none_is_nothing(more: str, tmp_path: Path) -> None:
-    assert Asked(tmp_path / str(len(more))).ask(speaker(RIGHT, more)) == Answered()
+    assert Asked(tmp_path / str(len(more))).ask(speaker(RIGHT, more)) == ServerSaid()
 
 
 FLOOD = """\
@@ -234,7 +234,7 @@ def test_each_server_says_how_it_is_started_and_knows_files_of_its_language() ->
 
 
 def test_what_is_kept_reads_back_the_same_and_holds_no_word_of_the_server() -> None:
-    said = Answered({"a.py::C.m": {"b.py": (3, 9)}}, "did not answer within 30 s")
+    said = ServerSaid({"a.py::C.m": {"b.py": (3, 9)}}, "did not answer within 30 s")
     told = ToldUses("tree").with_answer("Python", "ty", frozenset({"a.py::C.m", "a.py::D"}), said)
     assert ToldUses.from_json(json.loads(json.dumps(told.to_json()))) == told
     assert told.uses("a.py", "C.m") == {"b.py": (3, 9)}

@@ -30,6 +30,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "mode": ("app/intake/starting.py",),
     "strict": ("activities/suite_gates.py",),
     "sandbox": ("app/setup/settings.py",),
+    "language_server": ("app/setup/settings.py",),
     "python": ("app/setup/settings.py", "languages/python/detect.py"),
     "setup": ("languages/python/detect.py",),
     "commands": ("languages/python/detect.py", "languages/marked.py"),

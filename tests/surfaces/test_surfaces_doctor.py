@@ -53,12 +53,26 @@ def test_the_doctor_tries_the_walls_and_says_what_is_missing(tmp_path: Path) -> 
     done = forge("doctor", "--json", cwd=tmp_path)
     told = conform("doctor", done.stdout.decode())
     wanted = {"python", "git", "sandbox", "container", "toolchains", "engines", "models", "home", "disk"}
+    wanted |= {"language_servers"}
     assert {check["name"] for check in told["checks"]} >= wanted
     assert [rung["name"] for rung in told["rungs"]] == ["bubblewrap", "landlock", "container"]
     assert {probe["name"] for rung in told["rungs"] if rung["works"] for probe in rung["probes"]} >= ESSENTIAL
     assert done.returncode == (0 if told["ok"] else 1)
     assert told["ok"] == all(check["state"] != "missing" for check in told["checks"])
     assert {probe["name"] for probe in told["sandbox"]["probes"] if probe["held"]} >= ESSENTIAL
+
+
+def test_the_doctor_names_the_language_servers_that_a_run_would_find(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goroot = tmp_path / "go"
+    for name in ("bin", "pkg/tool"):
+        (goroot / name).mkdir(parents=True)
+    (goroot / "bin/gopls").write_text("")
+    monkeypatch.setenv("GOROOT", str(goroot))
+    assert "gopls" not in machine._language_servers().detail
+    (goroot / "bin/gopls").chmod(0o755)
+    assert "gopls (Go)" in machine._language_servers().detail
 
 
 def test_the_doctor_speaks_to_people_too_and_leaves_nothing_behind(

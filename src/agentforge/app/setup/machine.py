@@ -186,7 +186,7 @@ def _language_servers() -> MachineCheck:
     found = [(each.name, installed(each.servers, path, readable(chains))) for each in LANGUAGES]
     words = [f"{server.name} ({name})" for name, server in found if server is not None]
     said = ", ".join(words) or "none on this machine; a project may have one among its requirements"
-    return MachineCheck("language servers", "ok", said)
+    return MachineCheck("language_servers", "ok", said)
 
 
 def _engines() -> MachineCheck:

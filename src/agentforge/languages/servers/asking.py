@@ -57,7 +57,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ServerSaid:
     """What a server said, as far as the tree bears it out."""
 
     uses: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
@@ -96,7 +96,7 @@ def _is_program(place: Path) -> bool:
 
 def ask(
     server: LanguageServer, place: Place, wanted: Sequence[Definition], read: Read, seconds: float = SECONDS
-) -> Answered:
+) -> ServerSaid:
     """Where these definitions are used, as the server tells it. One that hangs, ends, floods or lies is a
     problem in a sentence.
     """
@@ -115,11 +115,11 @@ def ask(
         "seconds": seconds,
     }
     if not questions:
-        return Answered()
+        return ServerSaid()
     said = _said(server, place, told, seconds)
     if not isinstance(said, dict) or not isinstance(said.get("answers"), list):
-        return Answered(problem="ended before it had answered")
-    tree = _Tree(place.tree.resolve(), read)
+        return ServerSaid(problem="ended before it had answered")
+    tree = _KnownTree(place.tree.resolve(), read)
     uses = {}
     for (each, (line, _)), rows in zip(asked, said["answers"], strict=False):
         found = tree.bears_out(each.name, rows)
@@ -130,7 +130,7 @@ def ask(
     problem = said.get("problem")
     if not isinstance(problem, str) or (problem and not _KNOWN_PROBLEM.fullmatch(problem)):
         problem = "ended before it had answered"
-    return Answered(uses, problem)
+    return ServerSaid(uses, problem)
 
 
 def _said(server: LanguageServer, place: Place, told: Mapping[str, Any], seconds: float) -> Any:  # noqa: ANN401 - whatever came
@@ -179,7 +179,7 @@ def _position(wanted: Definition, text: str) -> tuple[int, int] | None:
 
 
 @dataclass(slots=True)
-class _Tree:
+class _KnownTree:
     """What places are held against."""
 
     top: Path

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agentforge.core.reply import Json
-from agentforge.languages.servers.asking import Answered
+from agentforge.languages.servers.asking import ServerSaid
 
 _NO_USES: Mapping[str, tuple[int, ...]] = {}
 
@@ -32,7 +32,7 @@ class ToldUses:
         """
         return self.used.get(f"{path}::{name}", _NO_USES)
 
-    def with_answer(self, language: str, server: str, asked: frozenset[str], said: Answered) -> "ToldUses":
+    def with_answer(self, language: str, server: str, asked: frozenset[str], said: ServerSaid) -> "ToldUses":
         """This, and what one server said when it was asked about these."""
         return ToldUses(
             self.tree,
