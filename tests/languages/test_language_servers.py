@@ -172,6 +172,22 @@ def test_one_that_floods_hangs_dies_or_forges_is_one_sentence_of_ours_in_bounded
     assert time.monotonic() - began < 10 * SECONDS
 
 
+def test_one_that_is_still_reading_and_says_that_nothing_is_there_is_asked_again(asked: Asked) -> None:
+    more = """\
+SEEN = []
+def answer(message, known=answer):
+    SEEN.append(message)
+    if len(SEEN) > 4:
+        known(message)
+    elif len(SEEN) % 2:
+        send(id=message["id"], result=None)
+    else:
+        send(id=message["id"], error={"code": -32801, "message": "content modified"})
+"""
+    said = asked.ask(speaker(RIGHT, more), 3 * SECONDS)
+    assert said.uses.keys() == {"cart.py::Cart.add", "cart.py::Log.add"}
+
+
 def test_what_was_answered_before_it_died_counts(asked: Asked) -> None:
     more = "def answer(message, known=answer):\n    known(message)\n    os._exit(1)"
     said = asked.ask(speaker(RIGHT, more))
@@ -223,6 +239,11 @@ def test_a_program_that_no_run_could_see_is_not_installed(tmp_path: Path) -> Non
     (asked.env / "bin/server").unlink()
     (asked.env / "bin/server").symlink_to("rustup")
     assert installed((SERVER,), hidden, (asked.env,)) is None, "it stands in for what may not be there"
+    (tmp_path / "program").write_text("")
+    (tmp_path / "program").chmod(0o755)
+    (asked.env / "bin/server").unlink()
+    (asked.env / "bin/server").symlink_to(tmp_path / "program")
+    assert installed((SERVER,), hidden, (asked.env,)) is None, "it leads out of what a run sees"
 
 
 def test_each_server_says_how_it_is_started_and_knows_files_of_its_language() -> None:
@@ -289,4 +310,5 @@ def test_a_defect_in_the_asking_is_told_to_whoever_asks() -> None:
     desk.begin(broken)
     with pytest.raises(ZeroDivisionError):
         _waited_for(desk)
+    assert desk.said() is None, "told once"
     desk.close()

@@ -48,8 +48,9 @@ class ServerDesk:
         """What came of it, if it has come."""
         if self._thread is None or self._thread.is_alive() or self._closed:
             return None
-        if self._failed is not None:
-            raise self._failed
+        if (failed := self._failed) is not None:
+            self._failed = None  # told once: what is only help holds nobody up for ever
+            raise failed
         return self._said
 
     def close(self) -> None:
@@ -69,7 +70,7 @@ class ServerDesk:
     def _run(self, asking: Asking) -> None:
         try:
             self._said = asking(self._mark)
-        except UserError:
+        except (UserError, OSError):
             self._said = None  # what the world lacks for it, it will say where it matters
         except BaseException as error:  # noqa: BLE001 - a thread has nobody to raise to: whoever asks is told
             self._failed = error

@@ -20,7 +20,7 @@ from agentforge.languages.values import Environment, Symbol
 from agentforge.sandbox.base import SYSTEM_ROOTS, Confinement, Sandbox, toolchain_roots
 from agentforge.sandbox.walls.limits import GIB, Limits
 
-SECONDS = 30
+SECONDS = 60
 """How long a server has, from its start to its last answer."""
 _LAST_WORDS_S = 5
 """What is ours may take longer, by so much."""
@@ -81,17 +81,19 @@ class Place:
 def installed(
     servers: Iterable[LanguageServer], path: str, readable: Sequence[Path]
 ) -> LanguageServer | None:
-    """The first whose program a run would find: on its PATH, in what it may see."""
-    seen = (*map(Path, SYSTEM_ROOTS), *readable)
-    places = [Path(each) for each in path.split(":") if any(Path(each).is_relative_to(top) for top in seen)]
+    """The first whose program a run would find: on its PATH, in what it may see, and no link out of that."""
+    seen = [top for each in (*map(Path, SYSTEM_ROOTS), *readable) for top in (each, each.resolve())]
+
+    def is_there(place: Path) -> bool:
+        real = place.resolve()
+        inside = all(any(each.is_relative_to(top) for top in seen) for each in (place, real))
+        return inside and real.is_file() and os.access(real, os.X_OK) and real.name not in _STAND_INS
+
+    places = [Path(each) for each in path.split(":") if each.startswith("/")]
     for server in servers:
-        if any(_is_program(place / server.command[0]) for place in places):
+        if any(is_there(place / server.command[0]) for place in places):
             return server
     return None
-
-
-def _is_program(place: Path) -> bool:
-    return place.is_file() and os.access(place, os.X_OK) and place.resolve().name not in _STAND_INS
 
 
 def ask(

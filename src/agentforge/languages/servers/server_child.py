@@ -23,7 +23,7 @@ MOST_MESSAGES = 20_000
 MOST_PLACES = 400
 """Of one answer."""
 LONGEST_URI = 2_000
-MOST_TRIES = 3
+MOST_TRIES = 4
 SETTLED_S = 0.3
 """So long it must have had nothing under way, before it is asked."""
 AGAIN_S = 0.5
@@ -253,8 +253,12 @@ def _ask(server: Server, answers: list[Any]) -> None:
             for number in list(open_now):
                 reply = server.replies.pop(1 + number, None)
                 error = reply.get("error") if reply else None
-                if reply is not None and not (isinstance(error, dict) and error.get("code") in _NOT_NOW):
-                    answers[number] = _places(reply.get("result"))
+                if reply is None:
+                    continue
+                answers[number] = _places(reply.get("result"))
+                # One that is still reading says that nothing is there.
+                later = not answers[number] and error is None
+                if not later and not (isinstance(error, dict) and error.get("code") in _NOT_NOW):
                     open_now.discard(number)
         if not open_now:
             return
