@@ -18,9 +18,10 @@ FIRST = StepView(
 )
 
 
-def marked(view: StepView) -> tuple[Block, ...]:
+def marked(view: StepView, *, comes_again: bool = True) -> tuple[Block, ...]:
     return _marked(
-        [(block.name, block.text) for block in assemble(view, 8000).blocks if block.name != "system"]
+        [(block.name, block.text) for block in assemble(view, 8000).blocks if block.name != "system"],
+        comes_again=comes_again,
     )
 
 
@@ -51,4 +52,14 @@ def test_what_stands_before_a_mark_is_the_same_at_the_next_step() -> None:
 
 
 def test_a_context_without_stable_blocks_has_no_mark() -> None:
-    assert not any(block.cache for block in _marked([("notes", "a"), ("working_set: a.py", "b")]))
+    assert not any(
+        block.cache for block in _marked([("notes", "a"), ("working_set: a.py", "b")], comes_again=True)
+    )
+
+
+def test_nothing_is_written_to_a_cache_for_who_mostly_takes_one_step() -> None:
+    once = marked(FIRST, comes_again=False)
+    assert not any(block.cache for block in once)
+    assert [(block.name, block.text) for block in once] == [
+        (block.name, block.text) for block in marked(FIRST)
+    ]

@@ -2,6 +2,8 @@
 another price.
 """
 
+import json
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.models.base import ModelTrouble
+from agentforge.models.base import ModelTrouble, Request
 from agentforge.models.batch import (
     Batcher,
     BatchOutcome,
@@ -60,7 +62,8 @@ def test_a_batch_brings_the_answer_that_a_live_call_brings_at_half_the_price(wir
         answer = batcher.codec.decode(items[0], REQUEST)
     live, server = ask(wire, REPLY)
     assert (batches.submissions, [item.custom_id for item in items]) == (1, NAMES)
-    assert replace(answer, delivery="live", micro_usd=None) == live
+    assert answer.usage.output_tokens == live.usage.output_tokens
+    assert replace(answer, delivery="live", micro_usd=None, usage=live.usage) == live
     assert set(batches.keys) == {KEY}
     assert answer.reply is not None
     assert (answer.reply.actions, answer.delivery, answer.micro_usd) == (
@@ -69,7 +72,33 @@ def test_a_batch_brings_the_answer_that_a_live_call_brings_at_half_the_price(wir
         PRICES.cost(answer.usage, "batch"),
     )
     (job,) = batches.jobs.values()
-    assert told(job.items[NAMES[0]]) == told(server.requests[0].body)
+    assert unmarked(told(job.items[NAMES[0]])) == unmarked(told(server.requests[0].body))
+
+
+def unmarked(value: Json) -> Json:
+    """The same without marks for a prompt cache, and as one text where only marks made parts of it."""
+    if isinstance(value, list):
+        parts = [unmarked(item) for item in value]
+        texts = [str(part["text"]) for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(texts) if len(texts) == len(parts) > 0 else parts
+    if isinstance(value, dict):
+        return {key: unmarked(item) for key, item in value.items() if key != "cache_control"}
+    return value
+
+
+def test_a_batch_asks_its_cache_for_an_hour_once_a_stage_goes_on_and_as_long_as_it_finds_anything() -> None:
+    def marks(request: Request) -> list[str]:
+        batches = BATCHES["anthropic"](lambda _: REPLY)
+        with counter(batches, PRICES) as (batcher, _):
+            batcher.carrier.create([batcher.codec.encode(NAMES[0], request)])
+        (job,) = batches.jobs.values()
+        return re.findall(r'"cache_control": {[^}]*}', json.dumps(job.items[NAMES[0]]))
+
+    later = replace(REQUEST, ordinal=1)
+    assert marks(REQUEST) == []
+    assert marks(later) == ['"cache_control": {"type": "ephemeral", "ttl": "1h"}'] * 2
+    assert marks(replace(later, cache_found=False)) == []
+    assert marks(replace(later, blocks=tuple(replace(each, cache=False) for each in later.blocks))) == []
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -75,6 +75,12 @@ def test_every_hosted_provider_has_its_price_list(
     assert (found.input, found.output, found.cached, found.written) == expected
 
 
+def test_what_a_batch_writes_to_a_cache_is_held_for_an_hour_and_costs_as_much_as_live_input() -> None:
+    found = price_list({})(known({})["anthropic"], "claude-sonnet-4-5")
+    assert found is not None
+    assert found.batch == Prices(1_500_000, 7_500_000, 150_000, 3_000_000)
+
+
 def test_a_list_without_a_batch_price_promises_none() -> None:
     found = price_list({})(known({})["mistral"], "mistral-large-latest")
     assert found is not None

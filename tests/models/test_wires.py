@@ -177,6 +177,8 @@ def test_the_cache_is_marked_after_the_system_text_and_after_each_block_that_ask
     assert json.dumps(body).count("cache_control") == 4
     without, _ = ask("anthropic", REPLY, request=Request("k", "green", "", blocks[-1:], (READ,), 500))
     assert without.reply is not None
+    _, server = ask("anthropic", REPLY, request=replace(request, blocks=blocks[-1:]))
+    assert "cache_control" not in json.dumps(server.requests[0].body)
 
 
 @pytest.mark.parametrize("wire", [wire for wire in WIRES if wire != "anthropic"])

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agentforge.activities.ask_batch import ask_by_batch, delivery_of, flight_of, why_live
 from agentforge.activities.assemble import offered_tools
+from agentforge.activities.reading import reads_change
 from agentforge.activities.world import World
 from agentforge.context.blocks import LASTING, kind_of
 from agentforge.core.digests import RequestDigest
@@ -28,6 +29,8 @@ HELD_BACK = (
     "let the code read them from its environment, and use an obvious dummy in tests."
 )
 
+MARKED_UNSEEN = 2
+"""So many steps into a stage nobody can know whether a cache finds what a batch has marked."""
 USUAL_CONTEXT = 16_000
 """The largest context of those who do not review."""
 
@@ -174,7 +177,8 @@ def _request(world: World, effect: Ask, state: RunView) -> Request:
         "context", run.context, make=lambda: world.pack.get_blocks(run.context)
     )
     system = next((text for name, text in blocks if name == "system"), "")
-    rest = _marked([(name, text) for name, text in blocks if name != "system"])
+    comes_again = effect.ordinal > 0 or not reads_change(state.stage, run)
+    rest = _marked([(name, text) for name, text in blocks if name != "system"], comes_again=comes_again)
     return Request(
         effect.key,
         run.label,
@@ -184,14 +188,19 @@ def _request(world: World, effect: Ask, state: RunView) -> Request:
         state.stage.max_output_tokens,
         effect.ordinal,
         state.tier,
-        state.turn,
+        # The first two calls that mark something find nothing yet.
+        cache_found=effect.ordinal <= MARKED_UNSEEN or run.reply.usage.cached_tokens > 0,
+        turn=state.turn,
     )
 
 
-def _marked(blocks: Sequence[tuple[str, str]]) -> tuple[Block, ...]:
+def _marked(blocks: Sequence[tuple[str, str]], *, comes_again: bool) -> tuple[Block, ...]:
     """A prompt-cache mark after what stays equal from step to step of a stage, and one after what mostly
-    does.
+    does. What is written to a cache costs more: whoever judges a change mostly does it in one step, and
+    nothing is marked then.
     """
+    if not comes_again:
+        return tuple(Block(name, text) for name, text in blocks)
     stays = [kind_of(name).stays for name, _ in blocks]
     ends = {max((at for at, found in enumerate(stays) if found == how), default=-1) for how in LASTING}
     return tuple(Block(name, text, cache=at in ends) for at, (name, text) in enumerate(blocks))

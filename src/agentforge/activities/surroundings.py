@@ -43,8 +43,8 @@ USUAL_BYTES = 200_000
 """Larger files are read and cleaned again each time, so that what is remembered stays small."""
 MOST_READ = 64
 _SETTLED_NS = 2_000_000_000
-"""A file that was changed later than this before it was read could change again without looking different: clocks of
-file systems are coarse.
+"""A file that was changed later than this before it was read could change again without looking different:
+clocks of file systems are coarse.
 """
 _read: dict[str, tuple[tuple[object, ...], str]] = {}
 """What was read of a file that has looked the same since."""

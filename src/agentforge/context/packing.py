@@ -148,7 +148,8 @@ class Packer:
         if room < 0:
             names = ", ".join(block.name for block in kept.values())
             raise UsageError(
-                f"A step has to be shown {cap - room} tokens without a cut ({names}), and may be shown {cap}.",
+                f"A step has to be shown {cap - room} tokens without a cut ({names}), and may be shown "
+                f"{cap}.",
                 "Raise `context_tokens` of the stage, or shorten its contracts.",
             )
         by_slot: dict[Slot, list[tuple[int, _Piece]]] = {}

@@ -99,6 +99,10 @@ class Request:
     """
     tier: str = "generation"
     """What kind of model the role needs."""
+    cache_found: bool = True
+    """Whether the last call of this stage found in a prompt cache what those before it had marked; true as
+    long as nobody can know.
+    """
     turn: int = 0
     """Its place among those of its tier who should be different models: the tier's next one is asked first,
     where there is one.

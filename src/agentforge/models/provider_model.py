@@ -128,6 +128,7 @@ class ProviderModel:
             if reply_format == "schema" and request.tools
             else None,
             max_output_tokens=request.max_output_tokens,
+            held="5m" if any(block.cache for block in request.blocks) else "",
         )
 
     def answer(self, outgoing: Outgoing, came: Incoming, reply_format: ReplyFormat) -> Answer:

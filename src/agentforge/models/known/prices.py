@@ -3,7 +3,7 @@ this machine costs 0, said.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import TypeAlias
 
@@ -13,6 +13,10 @@ from agentforge.models.base import Delivery, Usage
 from agentforge.models.known.providers import BUILT_IN, Provider
 
 _MILLION = 1_000_000
+_HELD_FOR_AN_HOUR = 2
+"""So many times its price is what input costs that Anthropic's cache is to hold for an hour, as all that
+batches mark; in a batch it is half of that, as everything is. The price list has five minutes alone.
+"""
 _VARIABLES = (
     "AGENTFORGE_PRICE_INPUT",
     "AGENTFORGE_PRICE_OUTPUT",
@@ -103,7 +107,7 @@ def price_list(environment: Mapping[str, str]) -> PriceList:
 
     def look_up(provider: Provider, model: str) -> Prices | None:
         free = provider.local and provider.name not in _HOSTED
-        return _from_environment(environment) or (FREE if free else _published(model, provider.base_url))
+        return _from_environment(environment) or (FREE if free else _published(model, provider))
 
     return look_up
 
@@ -134,7 +138,7 @@ def _micro_usd(name: str, text: str) -> int:
     return int((amount * _MILLION).to_integral_value(ROUND_CEILING))
 
 
-def _published(model: str, base_url: str) -> Prices | None:
+def _published(model: str, provider: Provider) -> Prices | None:
     try:
         from genai_prices import Usage as Counted  # noqa: PLC0415 - 170 ms, and only there with the extra
         from genai_prices import calc_price  # noqa: PLC0415
@@ -150,7 +154,9 @@ def _published(model: str, base_url: str) -> Prices | None:
 
     def rates(processing: Mapping[str, str] | None) -> tuple[int, int, int, int]:
         prices = (
-            calc_price(sample, model, provider_api_url=base_url, price_context=processing).total_price
+            calc_price(
+                sample, model, provider_api_url=provider.base_url, price_context=processing
+            ).total_price
             for sample in samples
         )
         first, second, third, fourth = (
@@ -164,4 +170,7 @@ def _published(model: str, base_url: str) -> Prices | None:
         return None
     if not live[0] or not live[1]:
         return None
-    return Prices(*live, batch=Prices(*batch) if batch != live and all(batch[:2]) else None)
+    in_batch = Prices(*batch) if batch != live and all(batch[:2]) else None
+    if in_batch is not None and provider.wire == "anthropic":
+        in_batch = replace(in_batch, written=_HELD_FOR_AN_HOUR * in_batch.input)
+    return Prices(*live, batch=in_batch)

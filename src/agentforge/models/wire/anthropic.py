@@ -26,9 +26,11 @@ def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> AnthropicModel:
 
 def settings(endpoint: Endpoint, outgoing: Outgoing) -> AnthropicModelSettings:  # noqa: ARG001 - the shape all makers have
     """A cache mark after the system text covers the tools before it; without one the tools carry it."""
+    if not outgoing.held:
+        return AnthropicModelSettings()
     if outgoing.system:
-        return AnthropicModelSettings(anthropic_cache_instructions=True)
-    return AnthropicModelSettings(anthropic_cache_tool_definitions=bool(outgoing.tools))
+        return AnthropicModelSettings(anthropic_cache_instructions=outgoing.held)
+    return AnthropicModelSettings(anthropic_cache_tool_definitions=outgoing.held if outgoing.tools else False)
 
 
 def profile(endpoint: Endpoint) -> ModelProfile | None:

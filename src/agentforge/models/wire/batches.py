@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -136,6 +136,10 @@ class WireBatches:
 
     def _request(self, custom_id: str, request: Request) -> BatchRequest:
         outgoing = self.model.outgoing(request, self.model.reply_format())
+        # The next step of a stage waits for this one's batch: five minutes would be over by then. An hour
+        # costs twice the input, so it must pay: in a stage that goes on, and where the cache finds it again.
+        pays = bool(outgoing.held) and request.ordinal > 0 and request.cache_found
+        outgoing = replace(outgoing, held="1h" if pays else "")
         endpoint = self.model.endpoint
         settings = ModelSettings(
             **{key: value for key, value in request_settings(endpoint, outgoing).items() if key != "timeout"}  # type: ignore[typeddict-item]  # what it was, less one key

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from agentforge.core.reply import Json
@@ -10,6 +10,8 @@ from agentforge.models.base import OfferedTool, Stop, Usage
 from agentforge.models.known.providers import Provider
 from agentforge.models.reply.native_calls import ToolCall
 
+Held: TypeAlias = Literal["", "5m", "1h"]
+"""For how long a prompt cache is asked to hold what is marked; empty: nothing is marked."""
 Wrap: TypeAlias = Callable[[Any], Any]
 """From one transport of the HTTP library to another around it: a place for recording and replay."""
 
@@ -59,6 +61,7 @@ class Outgoing:
     schema: Mapping[str, Json] | None
     """Holds the whole reply to this shape, if the model replies so."""
     max_output_tokens: int
+    held: Held = "5m"
 
     @property
     def user(self) -> str:

@@ -167,12 +167,12 @@ async def _send(endpoint: Endpoint, outgoing: Outgoing, watch: WireWatch) -> Mod
 
 
 def _user(endpoint: Endpoint, outgoing: Outgoing) -> str | list[UserContent]:
-    if len(outgoing.pieces) < 2 or not maker(endpoint).MARKS:
+    if len(outgoing.pieces) < 2 or not outgoing.held or not maker(endpoint).MARKS:
         return outgoing.user
     first = len(outgoing.pieces) - 1 - MOST_MARKS
     content: list[UserContent] = ["".join(outgoing.pieces[: max(first, 0) + 1])]
     for piece in outgoing.pieces[max(first, 0) + 1 :]:
-        content += [CachePoint(), piece]
+        content += [CachePoint(ttl=outgoing.held), piece]
     return content if outgoing.pieces[-1] else content[:-1]
 
 
