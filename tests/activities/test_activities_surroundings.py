@@ -4,8 +4,12 @@ import os
 import threading
 from pathlib import Path
 
+import pytest
+
+from agentforge.activities import surroundings
 from agentforge.activities.surroundings import shown_text, still_meant
 from agentforge.context.ranking import Focus
+from agentforge.system.secrets.known import remember
 from agentforge.tools.base import OpenedRange, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
 from agentforge.tools.look.source import MAX_BYTES
@@ -48,6 +52,33 @@ def test_a_file_that_changes_while_it_is_read_is_one_text_or_none(tmp_path: Path
         over.set()
         thread.join()
     assert all(text is None or len(text) <= MAX_BYTES for text in found)
+
+
+def test_a_file_that_was_just_read_and_looks_the_same_is_read_again_until_it_has_settled(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "a.py"
+    for number in range(50):
+        place.write_text(f"x = {number:02d}\n")
+        os.utime(place, (1, 1))
+        assert shown_text(tmp_path, "a.py") == f"x = {number:02d}\n"
+
+
+def test_a_file_that_is_remembered_is_shown_as_it_is_once_it_changes_or_a_key_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surroundings, "_SETTLED_NS", -(10**12))
+    place = tmp_path / "a.py"
+    place.write_text("key = 'violet-harbour-lantern'\n")
+    first = shown_text(tmp_path, "a.py")
+    assert first is not None
+    assert shown_text(tmp_path, "a.py") is first
+    remember("violet-harbour-lantern")
+    assert shown_text(tmp_path, "a.py") == "key = '[REDACTED:key]'\n"
+    place.write_text("key = 1\n")
+    assert shown_text(tmp_path, "a.py") == "key = 1\n"
+    place.unlink()
+    assert shown_text(tmp_path, "a.py") is None
 
 
 def test_once_files_are_named_other_guesses_are_left_out_and_what_the_request_says_stays() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from agentforge.context.hidden import visible
 from agentforge.context.injections import EXCERPT_CHARS, MAX_FINDINGS, find
+from agentforge.context.phrases import known
 from tests.context.orders import COMMANDS, INNOCENT
 from tests.context.sentences import ORDERS, PLAIN_SENTENCES
 from tests.depth import SOAK, telling
@@ -296,3 +297,11 @@ def test_an_order_to_an_assistant_is_flagged_however_somebody_outside_would_put_
 @every("text", INNOCENT)
 def test_what_only_looks_like_an_order_is_not_flagged(text: str) -> None:
     assert find(text) == (), text
+
+
+@given(
+    st.lists(st.sampled_from([*known().marks, *known().phrases, "x", " ", "user"]), max_size=8).map("".join)
+)
+def test_stems_hide_no_hint(text: str) -> None:
+    for hints in (known().marks, known().phrases, known().other_scripts):
+        assert hints.there(text) == [hint for hint in hints if hint in text]

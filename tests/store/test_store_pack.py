@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agentforge.core.errors import Unusable
 from agentforge.store.task.pack import Pack
 from agentforge.system.canon import digest, digest_value
+from agentforge.system.secrets.known import remember
 
 
 @pytest.fixture
@@ -156,3 +157,27 @@ def test_a_full_disk_leaves_the_pack_as_it_was(path: Path) -> None:
 def test_a_missing_pack_is_a_sentence(path: Path) -> None:
     with Pack(path) as pack, pytest.raises(Unusable, match=r"steps\.pack is missing"):
         pack.get("0" * 64)
+
+
+def test_a_block_that_is_shown_again_is_stored_once_and_without_a_key_that_is_known_by_then(
+    path: Path,
+) -> None:
+    text = "the word of the day is violet-harbour-lantern"
+    with Pack(path) as pack:
+        first, size = pack.put_blocks([("notes", text)]), path.stat().st_size
+        assert pack.put_blocks([("notes", text)]) == first
+        assert path.stat().st_size == size
+        remember("violet-harbour-lantern")
+        (kept,) = pack.get_blocks(pack.put_blocks([("notes", text)]))
+        assert kept == ("notes", "the word of the day is [REDACTED:key]")
+
+
+def test_what_is_kept_beside_blocks_has_no_secret_by_its_form_or_by_its_name(path: Path) -> None:
+    token = "ghp_" + "a1B2" * 9
+    with Pack(path) as pack:
+        ref = pack.put_blocks(
+            [(f"working_set: {token}.py", "x")],
+            {"why": {f"working_set: {token}.py": "open"}, "password": "tr0ub4dor&3x"},
+        )
+        assert token not in str(pack.get_json(ref))
+        assert pack.about_blocks(ref)["password"] == "[REDACTED:secret]"

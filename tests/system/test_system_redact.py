@@ -10,6 +10,7 @@ from agentforge.system.secrets.known import remember
 from agentforge.system.secrets.redact import redact
 from agentforge.system.secrets.shapes import LONG_WORDS
 from agentforge.system.secrets.stream import MOST_HELD, redact_stream
+from agentforge.system.secrets.values import clean, clean_words
 from tests.depth import SOAK
 from tests.rows import every
 from tests.system.made_up_secrets import NAMED, ORDINARY, PARTS, PEM, RANDOM, SECRETS, SHORT
@@ -136,3 +137,22 @@ def test_a_known_form_is_found_between_quotation_marks_and_beside_hashes(kind: s
     digest = "5f16b7b2a9cbe3d1" * 4
     line = f'["{digest}","{{}}","{digest}"]'
     assert redact(line.format(secret)) == (line.format(f"[REDACTED:{kind}]"), 1)
+
+
+def test_a_secret_in_a_value_is_found_in_a_long_text_and_behind_a_name_that_tells() -> None:
+    token, filler = "ghp_" + "a1B2" * 9, "what a step shows, " * 40
+    assert clean({"text": f"{filler}{token}"}) == {"text": f"{filler}[REDACTED:github_token]"}
+    assert clean([filler, {"deep": [filler, f"{token} {filler}"]}]) == [
+        filler,
+        {"deep": [filler, f"[REDACTED:github_token] {filler}"]},
+    ]
+    assert clean({"password": "tr0ub4dor&3x", "text": filler}) == {
+        "password": "[REDACTED:secret]",
+        "text": filler,
+    }
+    assert clean_words({"password": "tr0ub4dor&3x", "text": token}) == {
+        "password": "[REDACTED:secret]",
+        "text": "[REDACTED:github_token]",
+    }
+    value = {"text": filler, "more": [filler, "short"]}
+    assert clean(value) is value
