@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from agentforge.core.reply import Json
 from agentforge.system.secrets.known import remember
 from agentforge.system.secrets.redact import redact
 from agentforge.system.secrets.shapes import LONG_WORDS
@@ -154,5 +155,5 @@ def test_a_secret_in_a_value_is_found_in_a_long_text_and_behind_a_name_that_tell
         "password": "[REDACTED:secret]",
         "text": "[REDACTED:github_token]",
     }
-    value = {"text": filler, "more": [filler, "short"]}
+    value: Json = {"text": filler, "more": [filler, "short"]}
     assert clean(value) is value
