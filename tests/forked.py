@@ -15,6 +15,7 @@ import mmap
 import os
 import pkgutil
 import pty
+import runpy
 import select
 import shutil
 import socket
@@ -26,7 +27,8 @@ import termios
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -104,6 +106,8 @@ def at_a_terminal(
 class ForkedCommand(subprocess.Popen[Any]):
     """A command that may be left running, spoken to and killed: given what `subprocess.Popen` is given, with the
     command's path as its first word. Whoever wants something done before it begins gets an interpreter of its own.
+
+    Or a module of the tests that drives tasks: given this interpreter, `-m` and its name.
     """
 
     _line: socket.socket | None = None
@@ -117,7 +121,9 @@ class ForkedCommand(subprocess.Popen[Any]):
             super()._execute_child(args, *given)  # type: ignore[misc]  # not told to type checkers
             return
         ours, theirs = socket.socketpair()
-        request = json.dumps([[str(word) for word in args[1:]], str(cwd or Path.cwd()), env, session])
+        words = [str(word) for word in args[1:]]
+        module = Path(args[0]) == Path(sys.executable) and words.pop(0) == "-m"
+        request = json.dumps([words, str(cwd or Path.cwd()), env, session, module])
         with theirs, Path(os.devnull).open("rb") as nothing:
             wanted = zip((pipes[0], pipes[3], pipes[5]), (nothing.fileno(), 1, 2), strict=True)
             streams: list[int] = [pipe if pipe >= 0 else inherited for pipe, inherited in wanted]
@@ -247,15 +253,17 @@ def _serve(connection: socket.socket, place: Path) -> None:
 
 
 def _begin(request: list[Any], fds: list[int], doors: judging.Doors, *lines: socket.socket) -> int:
-    words, cwd, env, *session = request
-    asked = env.pop(judging.ASKED, "")
+    words, cwd, env, *more = request
+    session, module = more or (False, False)
+    # What drives tasks for a test asks its judges itself.
+    asked = "" if module else env.pop(judging.ASKED, "")
     child = os.fork()
     if child == 0:
         for line in lines:
             line.close()
         if asked:
             doors.lead_judges_there(asked)
-        _become(words, cwd, env, fds, session=any(session))
+        _become(words, cwd, env, fds, session=session, work=partial(_run, words) if module else main)
     for fd in fds:
         os.close(fd)
     return child
@@ -275,7 +283,22 @@ def _keep_one(
     os._exit(0)
 
 
-def _become(words: list[str], cwd: str, env: dict[str, str], fds: list[int], *, session: bool) -> NoReturn:
+def _run(words: list[str]) -> int:
+    """What an interpreter does with `-m`."""
+    sys.argv = words
+    runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+    return 0
+
+
+def _become(
+    words: list[str],
+    cwd: str,
+    env: dict[str, str],
+    fds: list[int],
+    *,
+    session: bool,
+    work: Callable[[], int],
+) -> NoReturn:
     """From here on this is the command."""
     code = 1
     try:
@@ -295,7 +318,7 @@ def _become(words: list[str], cwd: str, env: dict[str, str], fds: list[int], *, 
         tempfile.tempdir = None
         sys.argv = [str(COMMAND), *words]
         sys.meta_path.insert(0, _Noting())
-        code = main()
+        code = work()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 1
     except BaseException:  # noqa: BLE001 - what the interpreter itself would say

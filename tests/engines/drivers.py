@@ -13,6 +13,7 @@ from typing import Self
 from agentforge.store.task.lines import complete
 from tests.engines.crash_site import Scene
 from tests.engines.deaths import Order, When
+from tests.forked import ForkedCommand
 
 TOP = Path(__file__).parents[2]
 
@@ -33,9 +34,7 @@ class Drivers:
             self._scene.task_id,
             *self._post,
         )
-        self._child = subprocess.Popen(
-            words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        self._child = ForkedCommand(words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         return self
 
     def __exit__(

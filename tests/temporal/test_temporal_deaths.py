@@ -18,6 +18,7 @@ import pytest
 
 from agentforge.engines.temporal.config import Config
 from agentforge.store.layout import TaskFiles
+from tests.forked import ForkedCommand
 from tests.temporal.light import Light, driven_locally, found_task, keys, read_state
 from tests.temporal.working import begin, connect
 
@@ -45,7 +46,7 @@ class Stage:
             str(STEPS),
         ]
         with (place / "worker.log").open("ab") as log:
-            self._parent = subprocess.Popen(
+            self._parent = ForkedCommand(
                 words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
             )
         self._workflow = ""

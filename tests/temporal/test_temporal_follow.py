@@ -44,6 +44,7 @@ from agentforge.store.task.engine import Driven, read_engine, write_engine
 from agentforge.surfaces.cli.main import main
 from agentforge.surfaces.cli.pages.screen import ScreenWatcher
 from agentforge.system.git.repository import Git
+from tests.forked import ForkedCommand
 from tests.temporal.light import Light, found_task, keys, read_state
 from tests.temporal.servers import Server, free_port
 from tests.temporal.working import until, working
@@ -105,7 +106,7 @@ class Stand:
             str(self.place),
             str(STEPS),
         ]
-        with subprocess.Popen(
+        with ForkedCommand(
             words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as parent:
             assert parent.stdin is not None

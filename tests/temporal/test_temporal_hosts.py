@@ -5,7 +5,6 @@ late, and dies.
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -103,7 +102,7 @@ def held(user: User, place: Path) -> Iterator[Running]:
     place.mkdir()
     words = [sys.executable, "-m", "tests.temporal.held_worker", str(place), *HELD]
     with (place.parent / "held.log").open("wb") as log:
-        child = subprocess.Popen(words, cwd=forked.TOP, env=user.environ, stdout=log, stderr=log)
+        child = forked.ForkedCommand(words, cwd=forked.TOP, env=user.environ, stdout=log, stderr=log)
     running = Running(child, place.parent / "held.log")
     try:
         running.says("works on queue")
