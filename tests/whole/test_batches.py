@@ -27,6 +27,7 @@ from agentforge.testing import SERVERS, Scripted, WireServer
 from agentforge.testing.batch_service import Batches
 from agentforge.testing.batches import BATCHES
 from tests.depth import SOAK, telling
+from tests.forked import ForkedCommand
 from tests.whole.checkouts import FIX, PROJECT, QUESTION, Person, make_repository, patch, review
 from tests.whole.full_plays import SECURITY, analyze, approves, intake, spec
 from tests.whole.moments import before_the_first_call
@@ -122,9 +123,7 @@ def test_one_request_by_batch_on_every_wire_makes_the_tree_of_a_live_one_whoever
 def kill_around_the_batch(site: Site, files: TaskFiles, batches: Batches) -> None:
     """Three drivers of the one task, each killed a little later."""
     words = (sys.executable, "-m", "tests.whole.batch_driver", str(site.git.top), files.task_id)
-    with subprocess.Popen(
-        words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as drivers:
+    with ForkedCommand(words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as drivers:
         assert drivers.stdin is not None
         assert drivers.stdout is not None
         for moment, made in (("before submit", 0), ("after submit", 1), ("before results", 1)):
