@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.system.secrets import known
+from tests.depth import leaves_out
 from tests.fuzzing import register
 from tests.judging import ASKED, FORKED, ask_judges_once
 from tests.order import dealt, parted
@@ -215,12 +216,10 @@ def _shared(factory: pytest.TempPathFactory) -> Path:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """What no test of this run is in is not loaded: the libraries of `tests/wide` take longer than its rows, and a
-    quarter of what the inner loop would load is whole tasks.
+    fifth of what the inner loop would load is slow as a whole.
     """
-    chosen = config.option.markexpr
-    if (collection_path == WIDE and "not wide" in chosen) or (
-        "not slow" in chosen and _is_all_slow(collection_path)
-    ):
+    path, chosen = collection_path, config.option.markexpr
+    if (path == WIDE and leaves_out("wide", chosen)) or (_is_all_slow(path) and leaves_out("slow", chosen)):
         return True
     return None
 

@@ -27,3 +27,8 @@ def telling(values: Sequence[T], count: int) -> list[T]:
 def shown_by(test: str) -> pytest.MarkDecorator:
     """Of a test that shows with other data what the named one (`file::name`) shows: it runs in a soak alone."""
     return pytest.mark.skipif(not SOAK, reason=f"in a soak; here {test} shows it")
+
+
+def leaves_out(mark: str, chosen: str) -> bool:
+    """Whether an expression of marks chooses nothing that has this one."""
+    return " or " not in chosen and f"not {mark}" in chosen.split(" and ")

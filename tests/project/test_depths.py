@@ -3,6 +3,9 @@
 import re
 from pathlib import Path
 
+from tests.depth import leaves_out
+from tests.rows import every
+
 TOP = Path(__file__).parents[2]
 SHOWN = re.compile(r'@shown_by\(\s*"([^"]+)"\s*,?\s*\)\n(?:@.*\n)*def (test_\w+)')
 
@@ -18,3 +21,18 @@ def test_whoever_shows_it_instead_is_there_and_runs_always() -> None:
         path, _, function = instead.partition("::")
         assert f"\ndef {function}(" in (TOP / path).read_text(encoding="utf-8"), (name, instead)
         assert instead not in moved, (name, instead)
+
+
+@every(
+    ("chosen", "left_out"),
+    [
+        ("not slow and not wide", True),
+        ("not slow", True),
+        ("not wide", False),
+        ("network or not slow", False),
+        ("network or wide and not slow", False),
+        ("", False),
+    ],
+)
+def test_only_what_the_marks_leave_out_for_certain_is_not_loaded(chosen: str, *, left_out: bool) -> None:
+    assert leaves_out("slow", chosen) is left_out
