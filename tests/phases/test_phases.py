@@ -374,7 +374,7 @@ def test_entering_needs_the_handoff_and_the_registries() -> None:
 
 def test_a_phase_out_of_turn_is_refused_with_the_one_that_is_next() -> None:
     desk = _begun()
-    with pytest.raises(StateInvalid, match="next is brainstorm"):
+    with pytest.raises(StateInvalid, match="enters the next one, brainstorm"):
         desk.do(lambda tree: advance.run_phase(tree, "plan"))
     with pytest.raises(StateInvalid, match="is in brainstorm"):
         _begun("brainstorm").do(lambda tree: advance.start(tree, "another"))

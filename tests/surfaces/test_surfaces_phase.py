@@ -335,7 +335,7 @@ def test_debates_are_planned_forced_skipped_and_written_again(scene: Scene) -> N
 
 def test_what_a_refusal_tells_to_type_leads_on_until_there_is_a_debate(scene: Scene) -> None:
     scene.run("phase", "start", "x")
-    assert "`agentforge phase brainstorm` is next" in scene.run("phase", "plan").stderr
+    assert "`agentforge phase continue` enters the next one, brainstorm" in scene.run("phase", "plan").stderr
     typed: list[str] = []
     while (done := scene.run("phase", "debate", "--status")).returncode == 2:
         hint = re.search(r"`agentforge ([^`]+)`", done.stderr)

@@ -125,7 +125,7 @@ def run_phase(
     following = (
         "The workflow is complete."
         if state.is_complete
-        else f"`agentforge phase {state.next_phase}` is next."
+        else f"`agentforge phase continue` enters the next one, {state.next_phase}."
         if state.phase_status == "completed"
         else f"It ends with `agentforge phase continue`, and {state.next_phase or 'nothing'} comes after it."
     )
