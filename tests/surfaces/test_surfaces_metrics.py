@@ -100,7 +100,7 @@ def test_each_figure(
 
 def test_only_what_was_delivered_can_have_a_defect() -> None:
     played = begun()
-    with pytest.raises(StateInvalid, match="Only what was delivered"):
+    with pytest.raises(StateInvalid, match="Only a delivered task"):
         played.say(NoteDefect("x", "ada"))
 
 
