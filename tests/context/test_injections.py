@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agentforge.context.hidden import visible
 from agentforge.context.injections import EXCERPT_CHARS, MAX_FINDINGS, find
 from agentforge.context.phrases import known
-from tests.context.orders import COMMANDS, INNOCENT
+from tests.context.orders import ALIKE, COMMANDS, INNOCENT, MISSED, WEIGHED
 from tests.context.sentences import ORDERS, PLAIN_SENTENCES
 from tests.depth import SOAK, telling
 from tests.rows import every
@@ -294,7 +294,7 @@ def test_an_order_to_an_assistant_is_flagged_however_somebody_outside_would_put_
     assert find(text), text
 
 
-@every("text", INNOCENT)
+@every("text", [*INNOCENT, *ALIKE])
 def test_what_only_looks_like_an_order_is_not_flagged(text: str) -> None:
     assert find(text) == (), text
 
@@ -305,3 +305,21 @@ def test_what_only_looks_like_an_order_is_not_flagged(text: str) -> None:
 def test_stems_hide_no_hint(text: str) -> None:
     for hints in (known().marks, known().phrases, known().other_scripts):
         assert hints.there(text) == [hint for hint in hints if hint in text]
+
+
+@every("text", WEIGHED)
+def test_an_order_of_which_no_phrase_is_known_is_told_by_several_signs_together(text: str) -> None:
+    assert [finding.kind for finding in find(f"Some words before.\n\n{text}\n\nand after")], text
+    around = "\u200b".join(text.replace("a", "\u0430"))
+    assert find(f"Some words before.\n\n{around}\n\nand after"), "in letters that are not what they seem"
+
+
+def test_what_is_missed_is_known_to_be_missed() -> None:
+    """When one of these is found, it moves to the others."""
+    assert [text for text in MISSED if find(text)] == []
+
+
+def test_an_order_in_the_middle_of_a_long_text_is_shown_with_its_own_words() -> None:
+    text = "\u00e9tude. " * 500 + "\n\n" + WEIGHED[0] + "\n\n" + "more words. " * 500
+    (found,) = find(text)
+    assert WEIGHED[0][:40] in found.excerpt
