@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.catalog.added import PinnedPackage, package_managers
-from agentforge.languages.node.additions import add_package
+from agentforge.languages.node.additions import add_package, lock_of
 from agentforge.languages.node.language import NODE
 from agentforge.languages.set_up import Makings, NotAdded, SetUp
 from agentforge.languages.values import ADDED, Environment
@@ -110,8 +110,8 @@ def test_every_manager_that_is_added_is_one_archive_with_a_hash_and_without_an_a
     kind, _, value = pin.integrity.partition("-")
     assert (kind, len(base64.b64decode(value, validate=True))) == ("sha512", 64)
     assert pin.version.startswith(f"{name.partition('-')[2]}.")
-    assert "://" not in pin.lock
-    assert [*json.loads(pin.lock)["packages"]] == ["", f"node_modules/{pin.package}"]
+    assert "://" not in lock_of(pin)
+    assert [*json.loads(lock_of(pin))["packages"]] == ["", f"node_modules/{pin.package}"]
 
 
 @pytest.mark.slow

@@ -70,18 +70,6 @@ class PinnedPackage:
     programs: Mapping[str, str]
     """What it brings to a path of programs: name, and file within the package."""
 
-    @property
-    def lock(self) -> str:
-        """A lock that installs this archive alone. It names no address: any registry may have it."""
-        entry = {"version": self.version, "integrity": self.integrity, "bin": dict(self.programs)}
-        packages = {"": self.manifest, f"node_modules/{self.package}": entry}
-        return json.dumps({**self.manifest, "lockfileVersion": 3, "requires": True, "packages": packages})
-
-    @property
-    def manifest(self) -> dict[str, object]:
-        """What a `package.json` that asks for it alone says."""
-        return {"name": "added", "version": "0.0.0", "dependencies": {self.package: self.version}}
-
 
 @cache
 def package_managers() -> Mapping[str, PinnedPackage]:

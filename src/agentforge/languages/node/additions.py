@@ -28,8 +28,8 @@ def add_package(wanted: PinnedPackage, home: Path, run: Run) -> tuple[str, ...]:
         return ()
     listed = home / ADDITIONS / "npm"
     listed.mkdir(exist_ok=True)
-    write_atomic(listed / "package.json", json.dumps(wanted.manifest).encode())
-    write_atomic(listed / "package-lock.json", wanted.lock.encode())
+    write_atomic(listed / "package.json", json.dumps(_manifest_of(wanted)).encode())
+    write_atomic(listed / "package-lock.json", lock_of(wanted).encode())
     for command in ((*_COPY, str(listed), "{env}"), _INSTALL):
         done = run(command)
         if not succeeded(done):
@@ -41,6 +41,23 @@ def add_package(wanted: PinnedPackage, home: Path, run: Run) -> tuple[str, ...]:
 def additions_of(plan: Plan) -> tuple[str, ...]:
     """What decides which files a plan's additions are made of."""
     return tuple(package_managers()[words[1]].integrity for words in plan.setup if words[0] == ADDED)
+
+
+def lock_of(wanted: PinnedPackage) -> str:
+    """A lock that installs this archive alone. It names no address: any registry may have it."""
+    entry = {
+        "version": wanted.version,
+        "integrity": wanted.integrity,
+        "bin": dict(wanted.programs),
+    }
+    manifest = _manifest_of(wanted)
+    packages = {"": manifest, f"node_modules/{wanted.package}": entry}
+    return json.dumps({**manifest, "lockfileVersion": 3, "requires": True, "packages": packages})
+
+
+def _manifest_of(wanted: PinnedPackage) -> dict[str, object]:
+    """What a `package.json` that asks for it alone says."""
+    return {"name": "added", "version": "0.0.0", "dependencies": {wanted.package: wanted.version}}
 
 
 def _refuse(wanted: PinnedPackage, said: str) -> None:
