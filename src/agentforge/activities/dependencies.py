@@ -7,12 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agentforge.core.dependencies import (
-    ArtifactDependency,
-    Dependencies,
-    FoundArtifact,
-    TaskDependency,
-)
+from agentforge.core.dependencies import ArtifactDependency, Dependencies, FoundArtifact, TaskDependency
 from agentforge.core.errors import UserError
 from agentforge.core.inputs import DependenciesReady, DependencyLost, Parked
 from agentforge.core.machine import TERMINAL

@@ -8,16 +8,7 @@
 from dataclasses import dataclass
 from typing import assert_never
 
-from agentforge.core.calls import (
-    answered,
-    driver_started,
-    landing,
-    lose,
-    queued,
-    sending,
-    trouble,
-    was_late,
-)
+from agentforge.core.calls import answered, driver_started, landing, lose, queued, sending, trouble, was_late
 from agentforge.core.decisions import (
     WITHOUT,
     Decisions,

@@ -14,18 +14,8 @@ from agentforge.languages.described import Read
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.plain.answers import is_of_others
 from agentforge.languages.port import Language
-from agentforge.languages.table import (
-    DEFAULT,
-    FOUND,
-    LANGUAGES,
-    is_other_code,
-    language_of,
-    languages_of,
-)
-from agentforge.languages.values import (
-    Environment,
-    Plan,
-)
+from agentforge.languages.table import DEFAULT, FOUND, LANGUAGES, is_other_code, language_of, languages_of
+from agentforge.languages.values import Environment, Plan
 from agentforge.system.canon import digest
 
 ANYWHERE = "."

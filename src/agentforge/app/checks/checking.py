@@ -32,13 +32,7 @@ from agentforge.app.setup.settings import (
 from agentforge.catalog.project_checks import CHECKS_FOLDER, ProjectCheck, read_project_checks
 from agentforge.core.errors import UsageError
 from agentforge.gates.conformance.confined import NO_CONSENT, confined_answer
-from agentforge.gates.conformance.contents import (
-    copies_in,
-    examined,
-    readings_of,
-    rules_in,
-    tree_contents,
-)
+from agentforge.gates.conformance.contents import copies_in, examined, readings_of, rules_in, tree_contents
 from agentforge.gates.conformance.declared import ProjectRules, declared
 from agentforge.gates.conformance.engine import CheckReport, CheckResult, CheckScope, examine
 from agentforge.gates.conformance.exemptions import EXEMPTIONS_FILE, Exemption, read_exemptions

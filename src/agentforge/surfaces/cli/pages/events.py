@@ -3,12 +3,7 @@
 from typing import assert_never
 
 from agentforge.app.ports import Tone
-from agentforge.core.digests import (
-    Extension,
-    ForkPoint,
-    Handover,
-    VerdictDigest,
-)
+from agentforge.core.digests import Extension, ForkPoint, Handover, VerdictDigest
 from agentforge.core.events import (
     AskFailed,
     AskLost,

@@ -2,11 +2,7 @@
 
 from typing import assert_never
 
-from agentforge.core.digests import (
-    ActionResults,
-    ContextDigest,
-    VerdictDigest,
-)
+from agentforge.core.digests import ActionResults, ContextDigest, VerdictDigest
 from agentforge.core.events import (
     ActionLeft,
     ActionsPerformed,
