@@ -115,7 +115,7 @@ the steps of another, and nobody who is heard sees what is said beside it.
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """What follows from who works in a run."""
+    """The rules of a kind of run: what it sees, and what becomes of its result."""
 
     sees: View
     writes: bool

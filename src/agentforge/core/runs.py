@@ -148,5 +148,5 @@ class Run:
 
     @property
     def rules(self) -> Ownership:
-        """What follows from who works here."""
+        """What this kind of run sees, and what becomes of its result."""
         return OWNERS[self.owner]
