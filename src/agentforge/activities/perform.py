@@ -66,7 +66,7 @@ def _perform_of_task(world: World, effect: Prepare | TakeBaseline | Depend | Awa
 
 
 def _off(world: World) -> threading.Event:
-    """An event that is set when the driver ends, so that no effect waits any longer."""
+    """An event that is set when the task is over, so that no effect waits any longer."""
     return world.batch_outbox.off if world.batch_outbox is not None else threading.Event()
 
 
