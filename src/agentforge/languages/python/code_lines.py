@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from agentforge.languages.values import Words
 
 _TOKEN = re.compile(
-    r"(?:[^\S\n]|#[^\n]*)*+([rRbBuUfFtT]{0,2}(?:"
+    r"[^\S\n]*(?:#[^\n]*)?([rRbBuUfFtT]{0,2}(?:"
     r'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)|'
     r"'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)"
     r'|"(?:[^"\\\n]|\\.)*"?|'
