@@ -41,6 +41,18 @@ def plan(files: Mapping[str, str], settings: Mapping[str, object] | None = None)
             "go test ./...",
             ["go list"],
         ),
+        (
+            {
+                "go.work": "go 1.20\n\nuse (\n\t./shop\n\t./cmd/other // its own\n\t./gone\n\t../out\n)\n",
+                "shop/go.mod": "module a\n",
+                "shop/a.go": "",
+                "cmd/other/go.mod": "module b\n\nrequire c v1.0.0\n",
+            },
+            GO,
+            "go test ./shop/... ./cmd/other/...",
+            ["go mod", "go list"],
+        ),
+        ({"go.work": "use ./b\n", "go.mod": "module a\n", "a.go": ""}, GO, "go test ./...", ["go list"]),
         ({"Cargo.toml": "[package]\n", "src/lib.rs": ""}, RUST, "cargo test", ["cargo fetch", "cargo test"]),
         (
             {"Cargo.toml": "[workspace]\n", "a/src/lib.rs": ""},
@@ -56,7 +68,7 @@ def plan(files: Mapping[str, str], settings: Mapping[str, object] | None = None)
             ["./gradlew --no-daemon"],
         ),
     ],
-    ids=range(7),
+    ids=range(9),
 )
 def test_a_project_is_found_by_its_build_file(
     files: Mapping[str, str], language: Language, tests: str, setup: list[str]

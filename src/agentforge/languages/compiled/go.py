@@ -180,10 +180,26 @@ def _variables(env: Path, out: Path) -> Mapping[str, str]:
 
 def _setup(read: Read, paths: Sequence[str]) -> Commands:
     """Modules from the proxy, unless they lie in the tree; then everything that tests need is compiled."""
-    needs = re.search(r"^\s*require\b", decode(read("go.mod")), re.MULTILINE) is not None
+    places = _places(read, paths)
+    modules = [f"{place.removesuffix('...')}go.mod".removeprefix("./") for place in places]
+    needs = any(re.search(r"^\s*require\b", decode(read(path)), re.MULTILINE) for path in modules)
     vendored = any(path.startswith("vendor/") for path in paths)
     download = (("go", "mod", "download"),) if needs and not vendored else ()
-    return (*download, ("go", "list", "-e", "-test", "-deps", "-export", "-f", "{{.Name}}", "./..."))
+    return (*download, ("go", "list", "-e", "-test", "-deps", "-export", "-f", "{{.Name}}", *places))
+
+
+_USED = re.compile(r"^\s*(?:use\s+)?\"?(\./[\w./@+-]*[\w@+-])/?\"?\s*(?://.*)?$", re.MULTILINE)
+
+
+def _places(read: Read, paths: Sequence[str]) -> tuple[str, ...]:
+    """Every package; of a workspace without a module at its top, those of its modules: `./...` means none
+    there.
+    """
+    if "go.work" not in paths or "go.mod" in paths:
+        return ("./...",)
+    used = (folder for folder in _USED.findall(decode(read("go.work"))) if ".." not in folder.split("/"))
+    there = [folder for folder in dict.fromkeys(used) if f"{folder[2:]}/go.mod" in paths]
+    return tuple(f"{folder}/..." for folder in there) or ("./...",)
 
 
 def _vet(bench: Bench, said: str) -> Iterator[Row]:
@@ -213,7 +229,9 @@ def _behind_tags(read: Read, paths: Sequence[str]) -> tuple[MarkedTests, ...]:
             behind.setdefault(found[1], []).append(path)
     return tuple(
         MarkedTests(
-            f"tests behind the build tag {tag}", ("go", "test", f"-tags={tag}", "./..."), tuple(files)
+            f"tests behind the build tag {tag}",
+            ("go", "test", f"-tags={tag}", *_places(read, paths)),
+            tuple(files),
         )
         for tag, files in sorted(behind.items())
     )
@@ -264,7 +282,7 @@ KIT = Kit(
     missing_names=re.compile(
         r"undefined|not declared by package|has no field or method|is not in std|no required module"
     ),
-    command=lambda *_: ("go", "test", "./..."),
+    command=lambda read, paths: ("go", "test", *_places(read, paths)),
     starts=("go",),
     setup=_setup,
     variables=_variables,
