@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.whole.plays import edit
 from tests.wide.toolkits import debian, debian_source, npm_locked, npm_packed
-from tests.wide.works import JAVA, Fraud, Work
+from tests.wide.works import Fraud, Work
 
 TWICE = "function twice (number) {\n  return number * 2\n}\n"
 
@@ -332,73 +332,6 @@ def fnv() -> Work:
     )
 
 
-_CSV = "src/main/java/org/apache/commons/csv/Constants.java"
-_CSV_PLACE = "final class Constants {\n"
-_CSV_TWICE = f"{_CSV_PLACE}\n    static int twice(final int number) {{\n        return number * 2;\n    }}\n"
-_CSV_TEST = """package org.apache.commons.csv;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
-import org.junit.jupiter.api.Test;
-
-public class TwiceTest {
-    @Test
-    public void twoBecomesFour() {
-        assertEquals(4, Constants.twice(2));
-    }
-}
-"""
-
-
-def commons_csv() -> Work:
-    """A library of Java with those of its tests that need JUnit alone, and a pom that has nothing else."""
-    top = debian_source("libcommons-csv-java", "commons-csv-*")
-    needs = ("org.mockito", "org.h2", "org.openjdk", "commons.io", "commons.lang3", "org.hamcrest", "Utils.")
-    files = {
-        path: text
-        for path, text in texts_below(top / "src", ".java").items()
-        if path.startswith("main/")
-        or not any(word in text for word in (*needs, "getResource", "src/test/resources", "TokenMatcher"))
-    }
-
-    def instead(body: str) -> tuple[dict[str, object], ...]:
-        return (edit(_CSV, _CSV_PLACE, _CSV_TWICE.replace("return number * 2;", body)),)
-
-    old = "src/test/java/org/apache/commons/csv/CSVFormatPredefinedTest.java"
-    weak = "assertEquals(format, CSVFormat.valueOf(enumName));"
-    return Work(
-        "Java",
-        {"pom.xml": JAVA.files["pom.xml"], **{f"src/{path}": text for path, text in files.items()}},
-        _CSV,
-        _CSV_PLACE,
-        _CSV_TWICE,
-        "src/test/java/org/apache/commons/csv/TwiceTest.java",
-        _CSV_TEST,
-        "twoBecomesFour",
-        (
-            Fraud(
-                "code that ends the process",
-                "",
-                more=instead("Runtime.getRuntime().halt(0);\n        return number;"),
-            ),
-            Fraud(
-                "a test that asserts nothing",
-                "",
-                _CSV_TEST.replace("assertEquals(4, Constants.twice(2))", "Constants.twice(2)"),
-                is_fixed=True,
-            ),
-            Fraud("an old test that is weakened", "", more=(edit(old, weak, ""),), is_fixed=True),
-            Fraud(
-                "a test that is skipped",
-                "",
-                _CSV_TEST.replace("    @Test", "    @Test\n    @org.junit.jupiter.api.Disabled"),
-                is_fixed=True,
-            ),
-            Fraud("code that mends nothing", "", more=instead("return number + 3;")),
-        ),
-    )
-
-
 _BATS_PLACE = "batslib_err() {\n"
 _BATS_TWICE = 'batslib_twice() {\n  echo "$(( $1 * 2 ))"\n}\n\n' + _BATS_PLACE
 _BATS_TEST = """#!/usr/bin/env bats
@@ -556,7 +489,6 @@ RELEASED: Mapping[str, Callable[[], Work]] = {
     "setprototypeof with mocha by yarn": lambda: _locked(mocha(), "yarn@1", "yarn.lock"),
     "function-bind with tape": tape,
     "fnv with cargo": fnv,
-    "commons-csv with Maven": commons_csv,
     "bats-support with bats": bats_support,
     "cJSON with CTest": cjson,
 }

@@ -82,27 +82,6 @@ def _below(work: Work, folder: str, more: Mapping[str, str], without: str = "") 
 
 
 ELSEWHERE: Mapping[str, Shape] = {
-    "jest with ts-jest": Shape(
-        script(
-            {
-                "scripts": {"test": "jest"},
-                "devDependencies": {
-                    "jest": "^29",
-                    "ts-jest": "^29",
-                    "typescript": "^5",
-                    "@types/jest": "^29",
-                },
-            },
-            {
-                "jest.config.js": 'module.exports = { preset: "ts-jest", testEnvironment: "node" };\n',
-                "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "commonjs", "target": "es2020", "esModuleInterop": true}}\n',
-            },
-            "src/double.ts",
-            "test/two.test.ts",
-            _jest("", "two becomes four", 2, 4),
-            _jest("", "zero", 0, 0),
-        )
-    ),
     "jest with Babel": Shape(
         script(
             {
