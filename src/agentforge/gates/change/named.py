@@ -12,6 +12,7 @@ from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
 from agentforge.gates.change.documents import objects, texts
 from agentforge.gates.flags import Flag
+from agentforge.gates.unmet import unmet
 from agentforge.languages.documents.outline import is_document
 from agentforge.languages.interface import checker_settings, public_names, silencers
 from agentforge.languages.port import Language
@@ -34,6 +35,8 @@ _UNSEEN = re.compile(
     "\u2060-\u2064\u2066-\u2069\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
 )
 """Letters without a shape of their own: some turn the order of what follows."""
+_FAR = re.compile(r"[^\s#/*][ \t]{60,}[^\s#/*|]")
+"""Code after more blanks than a window shows: not a table, nor a comment at the end of a line."""
 _ASSERTS = re.compile(r"(?m)^[ \t]*(?:assert\b.*|self\.assert\w+\(.*|raise AssertionError\b.*|expect\(.*)$")
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
 
@@ -56,7 +59,17 @@ def named_flags(case: NamedCase) -> list[Flag]:
     """Every flag of a change, each sort in a few lines."""
     changes = case.git.diff_names(case.base_tree, case.tree)
     found: list[Flag] = []
-    sorts = (_outside, _kinds_of_files, _letters, _checkers, _silenced, _asserted, _public, _dependencies)
+    sorts = (
+        _outside,
+        _kinds_of_files,
+        _letters,
+        _checkers,
+        _silenced,
+        _asserted,
+        _public,
+        _dependencies,
+        _unmet,
+    )
     for sort in sorts:
         flags = list(sort(case, changes))
         found += flags[:MOST]
@@ -151,6 +164,10 @@ def _letters(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
                 said = f"line {number} has {told}: what it does is not what is seen"
                 yield Flag(path, said, ruling=is_source(path))
                 break
+            if line not in old and is_source(path) and _FAR.search(line):
+                told = "goes on far to the right: what it does is not what is seen"
+                yield Flag(path, f"line {number} {told}", ruling=True)
+                break
             if line not in old and is_source(path) and (word := _disguised(line)):
                 yield Flag(path, f"line {number} has letters that look like others: {word}")
                 break
@@ -190,6 +207,19 @@ def _is_latin(letter: str) -> bool:
 
 def _entries(git: Git, tree: str) -> dict[str, TreeEntry]:
     return {entry.path: entry for entry in git.ls_tree(tree)}
+
+
+def _unmet(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """What the request says by name or number, and nothing of the change does."""
+    sides = {
+        each.path: (_text(case, case.base_tree, each.path), _text(case, case.tree, each.path))
+        for each in changes
+        if is_source(each.path)
+    }
+    if any(not case.is_test(path) for path in sides):
+        there = (entry.path for entry in case.git.ls_tree(case.base_tree) if is_source(entry.path))
+        paths = [path for path in there if not case.is_test(path)][:MOST_READ]
+        yield from unmet(case.request, sides, {path: _text(case, case.base_tree, path) for path in paths})
 
 
 # ------------------------------------------------------------------ checkers

@@ -8,7 +8,7 @@ from agentforge.languages.described import read_ini, read_toml, table, words
 from agentforge.languages.python.symbols import Function, parse
 
 SILENCERS = re.compile(
-    r"#\s*(?:noqa|type:\s*ignore|pyright:\s*ignore|mypy:\s*\S+|pragma:\s*no\s*cover|nosec|pylint:\s*disable|ruff:\s*noqa|flake8:\s*noqa|fmt:\s*(?:off|skip))"
+    r"#\s*(?:noqa|type:\s*ignore|pyright:\s*ignore|mypy:\s*\S+|pragma:\s*no\s*(?:cover|branch|mutate)|nosec|nosemgrep|NOSONAR|skipcq|ty:\s*ignore|pyre-(?:ignore|fixme)|pytype:\s*disable|pylint:\s*disable|ruff:\s*noqa|flake8:\s*noqa|fmt:\s*(?:off|skip))"
 )
 """A comment that keeps a checker from saying something."""
 
