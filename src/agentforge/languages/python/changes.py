@@ -12,6 +12,8 @@ from difflib import SequenceMatcher
 from agentforge.languages.python.symbols import Function, parse
 from agentforge.languages.values import ChangedCode, ChangedValue
 
+_READS_WORDS = frozenset({"__doc__", "getdoc"})
+"""Names by which code reads its docstrings: then they are code."""
 _Block = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Try | ast.Match
 _QUIET = (ast.Import, ast.ImportFrom, ast.Pass, ast.Assign, ast.AnnAssign)
 """What an `if` or `try` around it only chooses between: it counts by itself, the head does not."""
@@ -43,7 +45,7 @@ class _Scope:
 
 
 def same_code(before: str, after: str) -> bool:
-    """Whether two texts are one program up to comments, docstrings and formatting."""
+    """Whether two texts are one program up to comments, docstrings that it does not read, and formatting."""
     if before == after:
         return True
     old, new = parse(before), parse(after)
@@ -51,6 +53,8 @@ def same_code(before: str, after: str) -> bool:
 
 
 def _bare(tree: ast.Module) -> str:
+    if any(getattr(node, "attr", getattr(node, "id", "")) in _READS_WORDS for node in ast.walk(tree)):
+        return ast.dump(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | Function) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or ([] if isinstance(node, ast.Module) else [ast.Pass()])
