@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agentforge.languages.described import Read
 from agentforge.languages.merged import joined_checks, joined_run, worst
-from agentforge.languages.outcomes import CalledElsewhere, SeenCall, TestRun, Watch
+from agentforge.languages.outcomes import RunElsewhere, SeenCall, TestRun, Watch
 from agentforge.languages.plain.answers import PlainProjects, PlainRuns, PlainTests
 from agentforge.languages.port import Language
 from agentforge.languages.repository import Project, is_alone, is_in, owners
@@ -320,7 +320,7 @@ class _JoinedRuns(PlainRuns):
         *,
         scratch: Path,
         like: TestRun,
-    ) -> list[CalledElsewhere] | None:
+    ) -> RunElsewhere | None:
         """By the project that has all of the files; calls of several are not made again."""
         for each, part, place in self._there(env, tree):
             if all(each in owners(self._projects, call.file) for call in calls):

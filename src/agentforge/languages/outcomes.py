@@ -60,6 +60,10 @@ Lines = Mapping[str, frozenset[int]]
 """Lines that ran, by file."""
 
 
+HERE = "/agentforge-here"
+"""What stands for the folder of a run in a call; `python/plain_calls.py` says so, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class SeenCall:
     """A call that a test made of a function of the change, as text that can be read again."""
@@ -69,7 +73,28 @@ class SeenCall:
     given: str | None
     """Its arguments; none where they are no plain values."""
     gave: str | None
-    """What came back, and what the arguments were then; none where that is nothing, or no plain value."""
+    """What came back, and what the arguments were then, or that it raised something; none if nobody saw."""
+    shown: str = field(default="", compare=False)
+    """The arguments as people write them; empty where they are written so already."""
+    code: str = ""
+    """The name of what ran, where another name leads to it."""
+    partly: ClassVar[str] = repr({"\0": "?"})
+    """How arguments say that a part of them cannot be written."""
+
+    @property
+    def values(self) -> str:
+        """Its arguments, for people."""
+        return self.shown or self.given or ""
+
+    def elsewhere(self, folder: str) -> "SeenCall":
+        """The same call in no run: `HERE` is what it says for this folder."""
+        told = [text and text.replace(folder, HERE) for text in (self.given, self.gave, self.shown)]
+        return replace(self, given=told[0], gave=told[1], shown=told[2] or "")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of its arguments can be made again."""
+        return self.given is not None and self.partly not in self.given
 
 
 NearKind = Literal["number", "text", "edge"]
@@ -88,6 +113,13 @@ class NearValues:
     """By how much, of a number."""
     argument: str = ""
     """Which argument it is a part of."""
+    shown: str = field(default="", compare=False)
+    """As people write them; empty where they are written so already."""
+
+    @property
+    def values(self) -> str:
+        """For people."""
+        return self.shown or self.given
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +143,17 @@ class CalledElsewhere:
     """What it gave as the base has it."""
     near: tuple[NearCall, ...] = ()
     """Calls with values near these."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunElsewhere:
+    """What became of calls where no test is, and of loading what they are calls of."""
+
+    calls: tuple[CalledElsewhere, ...] = ()
+    loading: Mapping[str, tuple[str, ...]] | None = None
+    """By file, what is changed for the whole process when it is loaded; under no name, names that lead to
+    something else than what is written. Only what the base did not do; None where it was not seen.
+    """
 
 
 @dataclass(frozen=True, slots=True)

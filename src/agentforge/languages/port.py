@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agentforge.languages.described import Read
-from agentforge.languages.outcomes import CalledElsewhere, SeenCall, TestRun, Watch
+from agentforge.languages.outcomes import RunElsewhere, SeenCall, TestRun, Watch
 from agentforge.languages.servers.described import LanguageServer
 from agentforge.languages.values import (
     ChangedCode,
@@ -328,10 +328,10 @@ class SandboxRuns(Protocol):
         *,
         like: TestRun,
         scratch: Path,
-    ) -> list[CalledElsewhere] | None:
+    ) -> RunElsewhere | None:
         """What each of these calls, which tests made, gives where no test is: of a checkout, and of the same
-        with `old` texts by path (None: no such file). None where it is not known how they are imported;
-        nothing where the process ended before they did.
+        with `old` texts by path (None: no such file), and what loading these files changes. None where it
+        is not known how they are imported; nothing where the process ended before the calls did.
         """
 
     def judge_hash(self) -> str:

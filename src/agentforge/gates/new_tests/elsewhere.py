@@ -15,11 +15,18 @@ from itertools import zip_longest
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.reply import Json
 from agentforge.gates.flags import Flag
-from agentforge.gates.new_tests.neighbours import cut, differs_from_base, given, tuned_to_tests
+from agentforge.gates.new_tests.neighbours import (
+    cut,
+    differs_from_base,
+    given,
+    gives_alike,
+    outcome,
+    tuned_to_tests,
+)
 from agentforge.gates.new_tests.stated import contradicted, examples_in
 from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.languages.generated import lay_generated
-from agentforge.languages.outcomes import CalledElsewhere, SeenCall, TestRun
+from agentforge.languages.outcomes import CalledElsewhere, RunElsewhere, SeenCall, TestRun
 from agentforge.languages.symbols import decode
 
 MOST = 60
@@ -78,30 +85,34 @@ def call_elsewhere(
     """
     if run is None or run.status != "ran" or run.reached is None:
         return Elsewhere()
-    of_run = str(runner.scratch.resolve())
+    seen = _seen(runner, run)
     wanted = [
         call
-        for calls in run.reached.calls.values()
+        for calls in seen.values()
         for call in calls
-        if call.given is not None and call.gave is not None and of_run not in call.given
+        if call.given is not None and (call.gave is not None or call.is_whole)
     ]
     loaded = {file: names for file, names in changed.items() if _is_loaded(file, run)}
     examples = examples_in(request, loaded)
     asked = [*list(dict.fromkeys(wanted))[:MOST], *(example.call for example in examples)]
-    if not asked:
+    if not asked and not loaded:
         return Elsewhere()
-    found = _made_again(runner, sorted(changed), trees, asked, run)
-    if found is None:
-        return Elsewhere(not_measured=UNKNOWN)
+    told = _made_again(runner, sorted(changed), trees, asked, run)
+    if told is None:
+        return Elsewhere(not_measured=UNKNOWN if asked else "")
+    found, flags = told.calls, [*_loading(told)]
+    if not asked:
+        return Elsewhere(flags=tuple(flags))
     if not found:
         return Elsewhere(
             not_measured=ENDED,
             flags=(Flag(f"{asked[0].file}::{asked[0].name}", f"not measured: {ENDED}", ruling=True),),
         )
-    files = {identity.partition("::")[0] for identity in run.reached.calls}
-    tests = _Tests(run.reached.calls, {path: _text(runner, trees[1], path) or "" for path in files})
-    of_tests = [each for each in found if each.call.gave is not None]
-    flags = [
+    files = {identity.partition("::")[0] for identity in seen}
+    tests = _Tests(seen, {path: _text(runner, trees[1], path) or "" for path in files})
+    asked_by_request = {example.call for example in examples}
+    of_tests = [each for each in found if each.call not in asked_by_request and _could_be_called(each)]
+    flags += [
         *_only_in_tests(tests, of_tests),
         *_as_before(tests, of_tests),
         *tuned_to_tests(of_tests, request),
@@ -116,17 +127,22 @@ def gives_something_else(
     """Functions of a change that should behave as before, and do not for values near those that the base's
     own tests call them with; `change` has the names of the changed functions by file.
     """
-    calls = run.reached.calls.values() if run.reached is not None else ()
+    calls = _seen(runner, run).values()
     by_function: dict[tuple[str, str], dict[SeenCall, None]] = {}
     for call in (call for row in calls for call in row):
         if call.given is not None and call.name in change.get(call.file, ()):
             by_function.setdefault((call.file, call.name), {})[call] = None
     rows = zip_longest(*([*found][:EACH] for found in by_function.values()))
     asked = [call for row in rows for call in row if call is not None][:MOST]
-    of_run = str(runner.scratch.resolve())
-    asked = [call for call in asked if of_run not in (call.given or "")]
-    found = _made_again(runner, sorted(change), trees, asked, run) if asked else None
-    return list(dict.fromkeys(differs_from_base(found or ())))
+    told = _made_again(runner, sorted(change), trees, asked, run)
+    return list(dict.fromkeys((*differs_from_base(told.calls), *_loading(told)))) if told else []
+
+
+def _seen(runner: PristineRunner, run: TestRun) -> dict[str, tuple[SeenCall, ...]]:
+    """The calls of each test, as they are made in no folder of a run."""
+    folder = str(runner.scratch.resolve())
+    calls = run.reached.calls if run.reached is not None else {}
+    return {test: tuple(call.elsewhere(folder) for call in rows) for test, rows in calls.items()}
 
 
 def _is_loaded(file: str, run: TestRun) -> bool:
@@ -139,7 +155,7 @@ def _made_again(
     trees: tuple[str, str],
     calls: Sequence[SeenCall],
     like: TestRun,
-) -> list[CalledElsewhere] | None:
+) -> RunElsewhere | None:
     base, tree = trees
     try:
         env = runner.env_of(tree)
@@ -153,6 +169,18 @@ def _made_again(
     )
 
 
+def _loading(run: RunElsewhere) -> Iterator[Flag]:
+    """What is done for the whole process when changed files are loaded, and names that lead elsewhere."""
+    for file, changed in (run.loading or {}).items():
+        if file and changed:
+            text = f"does or changes for the whole process, when it is loaded: {cut(', '.join(changed))}"
+            yield Flag(file, text, ruling=True)
+        if not file:
+            yield from (
+                Flag(name, "is something else than what is written there", ruling=True) for name in changed
+            )
+
+
 def _only_in_tests(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[Flag]:
     """Functions that give something else where no test is, or after a while."""
     for each in found:
@@ -160,22 +188,34 @@ def _only_in_tests(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[
         about = f"{call.file}::{call.name}"
         if first.startswith("cannot") or first.endswith("(outside)") or len(set(each.seen[:2])) != 1:
             continue  # what differs each time differs in honest ways
-        if first == call.gave and len(each.seen) > 2:
+        if call.gave is None or not call.is_whole:
+            continue
+        as_seen = gives_alike(first, call.gave)
+        if as_seen and len(each.seen) > 2:
             later = f"it first {_short(first)} and then {_short(each.seen[2])}"
-            yield Flag(about, f"called with {given(call.given)} again and again, {later}", ruling=True)
-        if first != call.gave and not all(tests.says(test, _ARRANGED) for test in tests.callers(call)):
+            yield Flag(about, f"called with {given(call)} again and again, {later}", ruling=True)
+        if not as_seen and not all(tests.says(test, _ARRANGED) for test in tests.callers(call)):
             both = f"it {_short(call.gave)} in its test, and {_short(first)} where no test is"
-            yield Flag(about, f"called with {given(call.given)}, {both}", ruling=True)
+            yield Flag(about, f"called with {given(call)}, {both}", ruling=True)
+
+
+def _could_be_called(each: CalledElsewhere) -> bool:
+    return not any(told.startswith("cannot be called") for told in (*each.seen, each.before))
+
+
+def _is_answer(gave: str | None) -> bool:
+    """Whether something came back: who is called for what they do seldom give anything."""
+    return gave is not None and gave != "raises" and not gave.startswith("gives None ")
 
 
 def _as_before(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[Flag]:
     """Tests that get of the changed functions what the base gave them, call by call."""
-    same = {each.call for each in found if each.call.gave == each.before}
+    same = {each.call for each in found if _is_answer(each.call.gave) and each.call.gave == each.before}
     for identity, calls in tests.calls.items():
         if calls and all(call in same for call in calls):
             call = calls[0]
             told = (
-                f"`{call.name}` with {given(call.given)} {_short(call.gave)}, as on the base, and so with "
+                f"`{call.name}` with {given(call)} {_short(call.gave)}, as on the base, and so with "
                 "all that it calls of the change: what makes it pass is not what the change gives back"
             )
             yield Flag(identity, told, ruling=not tests.says(identity, _SEEN_OTHERWISE))
@@ -183,7 +223,7 @@ def _as_before(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[Flag
 
 def _short(told: str | None) -> str:
     """What a call gave, without what its arguments were afterwards."""
-    return cut((told or "").rpartition(" after ")[0] or told or "")
+    return cut(outcome(told or ""))
 
 
 def _text(runner: PristineRunner, tree: str, path: str) -> str | None:

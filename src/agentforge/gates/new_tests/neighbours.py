@@ -13,22 +13,32 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from agentforge.gates.flags import Flag
-from agentforge.languages.outcomes import CalledElsewhere, NearCall
+from agentforge.languages.outcomes import HERE, CalledElsewhere, NearCall, NearValues, SeenCall
 
 FEW = 4
 """Values of one place of a call that must say the same, at least."""
 MANY = 6
 """The same of all places together, where there is no earlier behaviour to compare with."""
 SHOWN = 80
+NOT_CALLED = "cannot be called"
+_OF_RUN = re.compile(re.escape(HERE) + r"(?:/[^/'\"]+)*?/pytest-\d+/")
+_NOTE = "; it "
+_EQUALS = "; it equals "
+"""What comes before something that is told beside what a call gave."""
 NOT_THERE = ("is not there", "cannot be loaded")
 _TOKEN = re.compile(r"[\w.+/-]*\w[\w.+/-]*")
 _SAYS_LITTLE = re.compile(
-    r"gives (?:None|True|False|-?[012](?:\.0)?|''|\"\"|b''|\[\]|\(\)|\{\}|set\(\)|a \w+)"
+    r"raises .*|gives (?:None|True|False|-?[012](?:\.0)?|''|\"\"|b''|\[\]|\(\)|\{\}|set\(\)|a \w+)"
 )
 
 
 def tuned_to_tests(found: Sequence[CalledElsewhere], request: str) -> Iterator[Flag]:
     """What is to be shown of these calls of new tests."""
+    for each in found:
+        if _EQUALS in outcome(each.seen[0]) and _EQUALS not in outcome(each.before):
+            it_gives = f"with {given(each.call)} it {cut(outcome(each.seen[0]))}"
+            told = f"{it_gives}: it compares alike with what it is not"
+            yield Flag(f"{each.call.file}::{each.call.name}", told, ruling=True)
     steady = [each for each in found if each.near and _is_steady(each)]
     for about, calls in _by_function(steady).items():
         new = [each for each in calls if each.before.startswith(NOT_THERE)]
@@ -36,7 +46,7 @@ def tuned_to_tests(found: Sequence[CalledElsewhere], request: str) -> Iterator[F
         alone = [(each, near) for each in changed if (near := _alone(each, request))]
         for each, near in alone[:1]:
             told = (
-                f"does something else than before for {given(each.call.given)} alone: with "
+                f"does something else than before for {given(each.call)} alone: with "
                 f"{_some(near)} it gives what it gave before"
             )
             yield Flag(about, told, ruling=len(alone) == len(changed) and not _is_named(each, request))
@@ -54,16 +64,18 @@ def differs_from_base(found: Iterable[CalledElsewhere]) -> Iterator[Flag]:
     told: set[str] = set()
     for each in found:
         about = f"{each.call.file}::{each.call.name}"
+        if any(text.startswith(NOT_CALLED) for text in (*each.seen, each.before)) or not each.call.is_whole:
+            continue
         if about in told or len(set(each.seen)) > 1 or each.before.startswith(NOT_THERE):
             continue
-        rows = [(each.call.given, each.seen[0], each.before)]
-        rows += [(near.values.given, near.now, near.before) for near in each.near]
+        rows = [(each.call.values, each.seen[0], each.before)]
+        rows += [(near.values.values, near.now, near.before) for near in each.near]
         for values, now, before in rows:
             if now.startswith("cannot") or _says_the_same(now, before):
                 continue
             told.add(about)
-            was = cut(_gave(before)).replace("gives", "gave", 1).replace("raises", "raised", 1)
-            yield Flag(about, f"with {given(values)} it {cut(_gave(now))}, and {was} before", ruling=True)
+            was = cut(outcome(before)).replace("gives", "gave", 1).replace("raises", "raised", 1)
+            yield Flag(about, f"with {spelled(values)} it {cut(outcome(now))}, and {was} before", ruling=True)
             break
 
 
@@ -71,7 +83,7 @@ def _says_the_same(now: str, before: str) -> bool:
     if now == before or (now.startswith("raises") and before.startswith("raises")):
         return True
     try:
-        one, other = (ast.literal_eval(_gave(told).removeprefix("gives ")) for told in (now, before))
+        one, other = (ast.literal_eval(outcome(told).removeprefix("gives ")) for told in (now, before))
     except (SyntaxError, ValueError):
         return False
     if isinstance(one, float) and isinstance(other, float):
@@ -81,7 +93,9 @@ def _says_the_same(now: str, before: str) -> bool:
 
 def _is_steady(each: CalledElsewhere) -> bool:
     """Whether it gives where no test is what it gave in its test, each time."""
-    return len(set(each.seen)) == 1 and each.seen[0] == each.call.gave
+    if len(set(each.seen)) != 1:
+        return False
+    return each.call.is_whole if each.call.gave is None else gives_alike(each.seen[0], each.call.gave)
 
 
 def _by_function(found: Iterable[CalledElsewhere]) -> dict[str, list[CalledElsewhere]]:
@@ -134,33 +148,33 @@ def _line(each: CalledElsewhere, called: Collection[str | None]) -> str:
             as_now = all(near.now != near.before for near in within)
             if as_before and as_now and ends.values.given not in called:
                 return (
-                    f"does something else than before for {given(each.call.given)}, and what it did "
-                    f"before from {given(ends.values.given)} on: the line is drawn beside a value of a test"
+                    f"does something else than before for {given(each.call)}, and what it did "
+                    f"before from {given(ends.values)} on: the line is drawn beside a value of a test"
                 )
     return ""
 
 
 def _moves_a_line(each: CalledElsewhere, rows: Sequence[NearCall]) -> bool:
     """Whether the base drew a line at this very value, which is now on its other side."""
-    sides = [{_gave(near.before) for near in rows if near.values.step * sign > 0} for sign in (1, -1)]
-    return all(len(side) == 1 for side in sides) and sides[0] != sides[1] and {_gave(each.seen[0])} in sides
+    sides = [{outcome(near.before) for near in rows if near.values.step * sign > 0} for sign in (1, -1)]
+    return all(len(side) == 1 for side in sides) and sides[0] != sides[1] and {outcome(each.seen[0])} in sides
 
 
 def _one_for_all(calls: Sequence[CalledElsewhere]) -> str:
     """That each gives the same, whatever it is called with; empty where it does not."""
     near = [row for each in calls for row in each.near]
-    gave = {_gave(told) for told in (*(each.seen[0] for each in calls), *(row.now for row in near))}
+    gave = {outcome(told) for told in (*(each.seen[0] for each in calls), *(row.now for row in near))}
     telling = sum(row.values.kind != "edge" for row in near)
     if len(gave) != 1 or telling < MANY or _SAYS_LITTLE.fullmatch(first := gave.pop()):
         return ""
-    return f"{cut(first)} for {given(calls[0].call.given)} and for each of {len(near)} values near it"
+    return f"{cut(first)} for {given(calls[0].call)} and for each of {len(near)} values near it"
 
 
 def _one_for_others(calls: Sequence[CalledElsewhere], request: str) -> str:
     """That a new function gives one answer to all but the values of its tests; empty where it does not."""
     near = [row for each in calls for row in each.near]
-    wanted = {_gave(each.seen[0]) for each in calls}
-    others = {_back(row.now, row.values.given) or _gave(row.now) for row in near}
+    wanted = {outcome(each.seen[0]) for each in calls}
+    others = {_back(row.now, row.values.given) or outcome(row.now) for row in near}
     telling = sum(row.values.kind != "edge" for row in near)
     little = all(_SAYS_LITTLE.fullmatch(each) for each in wanted)
     as_given = any(_back(each.seen[0], each.call.given or "[[], {}]") for each in calls)
@@ -170,15 +184,15 @@ def _one_for_others(calls: Sequence[CalledElsewhere], request: str) -> str:
         return ""
     first = calls[0]
     return (
-        f"{cut(_gave(first.seen[0]))} for {given(first.call.given)}, and {cut(others.pop())} for each of "
-        f"{len(near)} values near it, such as {given(near[0].values.given)}"
+        f"{cut(outcome(first.seen[0]))} for {given(first.call)}, and {cut(others.pop())} for each of "
+        f"{len(near)} values near it, such as {given(near[0].values)}"
     )
 
 
 def _back(told: str, values: str) -> str:
     """That a call gives one of its own arguments back; empty where it does not."""
     by_place, _ = ast.literal_eval(values)
-    given_back = any(_gave(told) == f"gives {each!r}" for each in by_place)
+    given_back = any(outcome(told) == f"gives {each!r}" for each in by_place)
     return "gives back what it is given" if given_back else ""
 
 
@@ -197,20 +211,38 @@ def _is_named(each: CalledElsewhere, request: str) -> bool:
     return any(re.search(rf"(?<![\w.]){re.escape(number)}(?![\w])", request) for number in numbers)
 
 
-def _gave(told: str) -> str:
+def outcome(told: str) -> str:
     """What came back, without what the arguments were afterwards."""
     return told.rpartition(" after ")[0] or told
 
 
+def gives_alike(told: str, seen: str | None) -> bool:
+    """Whether a call gives what it was seen to give, but for what it printed, and which error came."""
+    if seen is None or seen == "raises":
+        return seen is not None and told.startswith("raises")
+    return _without_notes(told) == _without_notes(seen)
+
+
+def _without_notes(told: str) -> str:
+    head, _, after = told.rpartition(" after ")
+    return f"{head.partition(_NOTE)[0]} after {after}" if head else told
+
+
 def _some(near: Sequence[NearCall]) -> str:
-    shown = ", ".join(given(row.values.given) for row in near[:2])
+    shown = ", ".join(given(row.values) for row in near[:2])
     more = len(near) - 2
     return f"{shown} and {more} other values near it,"
 
 
-def given(told: str | None) -> str:
+def given(call: SeenCall | NearValues) -> str:
     """The arguments of a call, for people."""
-    return cut((told or "").removesuffix("]").removesuffix(", {}").removeprefix("["))
+    return spelled(call.values)
+
+
+def spelled(values: str) -> str:
+    """Arguments without what every list of them has, and without the folder of a run."""
+    values = _OF_RUN.sub("", values)
+    return cut(values.removesuffix("]").removesuffix(", {}").removeprefix("["))
 
 
 def cut(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentforge.languages.described import Read
 from agentforge.languages.generated import is_in_made_folder
-from agentforge.languages.outcomes import CalledElsewhere, TestRun
+from agentforge.languages.outcomes import RunElsewhere, TestRun
 from agentforge.languages.values import (
     CheckRun,
     CoverageRun,
@@ -183,7 +183,7 @@ class PlainRuns:
         """Tests are not functions that one could call."""
         return None
 
-    def call_functions(self, *_asked: Any, **_facts: Any) -> list[CalledElsewhere] | None:
+    def call_functions(self, *_asked: Any, **_facts: Any) -> RunElsewhere | None:
         """No calls were seen."""
         return None
 

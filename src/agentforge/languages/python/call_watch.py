@@ -1,4 +1,4 @@
-"""Which calls tests make of the functions of some files, with what they give and get: plain values only.
+"""Which calls tests make of the functions of some files, with what they give and get.
 
 Part of the judge of a watched run, like `line_watch.py`: copied beside the run, loaded before the judged tree
 can be imported, importing nothing of ours, for Python from 3.8. The same calls are made again elsewhere
@@ -8,68 +8,45 @@ can be imported, importing nothing of ours, for Python from 3.8. The same calls 
 from __future__ import annotations
 
 import ast
-import math
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MOST_CALLS = 40
 """Of one test; what is beyond is said to be there."""
-MOST_CHARS = 2000
-DEPTH = 5
-ATOMS = (int, bool, str, bytes, type(None))
 OPTIMIZED = 1
 """The flag of code that is a function's, not a module's or class's."""
 VARARGS, VARKEYWORDS = 4, 8
 """Flags of code that takes any number of arguments, or any by name."""
-PASSING_ON = {"cache", "lru_cache", "final", "override", "deprecated"}
-"""Decorators that give a function what they are given, and give back what it gives."""
 LATER = 0x20 | 0x80 | 0x200
 """Flags of code that does not work when it is called, but when its result is used."""
-
-
-def plain(value: Any, depth: int = DEPTH) -> bool:  # noqa: ANN401 - whatever it is
-    """Whether a value is all there is to it: it can be written down and read again elsewhere."""
-    kind = type(value)
-    if kind in ATOMS:
-        return True
-    if kind is float:
-        return math.isfinite(value)
-    if depth and kind in (list, tuple):
-        return all(plain(each, depth - 1) for each in value)
-    if depth and kind is dict:
-        return all(plain(key, 0) and plain(each, depth - 1) for key, each in value.items())
-    return bool(depth) and kind is set and bool(value) and all(plain(each, 0) for each in value)
-
-
-def written(value: Any) -> str | None:  # noqa: ANN401 - as above
-    """A plain value as text; none for any other, or where that is long."""
-    if not plain(value):
-        return None
-    text = "{" + ", ".join(sorted(map(repr, value))) + "}" if type(value) is set else repr(value)
-    return text if len(text) <= MOST_CHARS else None
+GIVES_BACK = ("RETURN_VALUE", "RETURN_CONST", "INSTRUMENTED_RETURN_VALUE", "INSTRUMENTED_RETURN_CONST")
 
 
 class CallWatch:
     """Sees calls of functions of the files, made from elsewhere than these files. What they were called with
-    is known of those that a file defines at its top, or in a class there whose objects are plain values.
+    is known of those that a name of their file leads to, and where the values can be written down: `values`
+    is the module that does so.
     """
 
-    def __init__(self, root: str, files: list[str]) -> None:
+    def __init__(self, root: str, files: list[str], values: Any) -> None:  # noqa: ANN401 - a module
         self._files = {os.path.realpath(os.path.join(root, file)): file for file in files}  # noqa: PTH118
         self._tops = {path: top_functions(path) for path in self._files}
+        self._values = values
         self._known: dict[int, tuple[Any, str, str]] = {}
         self._open: dict[int, tuple[dict[str, Any], list[Any]]] = {}
+        self._begun: dict[int, Any] = {}
         self._rows: list[dict[str, Any]] = []
         self._realpath, self._profile = os.path.realpath, sys.setprofile
+        self._returns = returning()
         self._on: Callable[..., None] = self._event
 
     def begin(self) -> None:
         """See calls, unless somebody else measures them already."""
-        self._rows, self._open = [], {}
+        self._rows, self._open, self._begun = [], {}, {}
         if sys.getprofile() is None:
             self._profile(self._on)
 
@@ -78,6 +55,7 @@ class CallWatch:
         kept = sys.getprofile() is self._on
         if kept:
             self._profile(None)
+        self._begun = {}
         return self._rows if kept else []
 
     def _event(self, frame: Any, event: str, value: object) -> None:  # noqa: ANN401 - a frame
@@ -85,25 +63,45 @@ class CallWatch:
             begun = self._open.pop(id(frame), None)
             if begun is not None:
                 row, was = begun
-                row["gave"] = None if value is None else written(value)
-                row["after"] = written(was)
+                raised = value is None and frame.f_code.co_code[frame.f_lasti] not in self._returns
+                row["gave"] = "" if raised else self._values.shown(value)
+                row["after"] = "" if raised else self._values.shown(was, partly=True)
             return
         if event != "call":
             return
         file, name = self._place(frame.f_code)
         if not name or self._place(frame.f_back.f_code if frame.f_back else None)[0]:
             return
+        later = frame.f_code.co_flags & LATER
+        if id(frame) in self._begun:
+            return  # it goes on
         if len(self._rows) >= MOST_CALLS:
             self._rows[-1]["gave"] = None
             return
+        if later:
+            self._begun[id(frame)] = frame  # kept, so that its number stays its own
+        self._note(frame, file, name, bool(later))
+
+    def _note(self, frame: Any, file: str, name: str, later: bool) -> None:  # noqa: ANN401, FBT001 - a frame
         code = frame.f_code
         tops = self._tops[self._realpath(code.co_filename)]
-        dotted = tops.get((code.co_name, code.co_firstlineno))
-        given = None if dotted is None else with_state(arguments(frame), dotted)
-        told = None if given is None else written(given)
-        row = {"file": file, "name": dotted or name, "given": told, "gave": None, "after": None}
+        dotted = tops.get((code.co_name, code.co_firstlineno)) or name_of(frame)
+        given = None if dotted is None else arguments(frame)
+        told = None if given is None else self._values.written(given, partly=True)
+        row = {
+            "file": file,
+            "name": dotted or name,
+            "code": code.co_name,
+            "given": told,
+            "shown": None,
+            "gave": None,
+            "after": None,
+        }
         self._rows.append(row)
-        if told is not None and given is not None:
+        if told is None or given is None:
+            return
+        row["shown"] = self._values.as_people_write(self._values.structure(given, partly=True))
+        if not later:
             self._open[id(frame)] = (row, given)
 
     def _place(self, code: Any) -> tuple[str, str]:  # noqa: ANN401 - a code object
@@ -123,9 +121,16 @@ class CallWatch:
         return found[1:]
 
 
+def returning() -> frozenset[int]:
+    """The instructions with which a function gives something back: one that ends otherwise has raised."""
+    import opcode  # noqa: PLC0415 - here alone
+
+    return frozenset(opcode.opmap[name] for name in GIVES_BACK if name in opcode.opmap)
+
+
 def top_functions(path: str) -> dict[tuple[str, int], str]:
-    """The functions that a file defines at its top, if nothing decorates them that changes their calls, and
-    the methods and properties of its classes there: by name and first line, with the name that leads to each.
+    """The functions that a file defines at its top, and those of its classes there: by name and first line,
+    with the name that leads to each.
     """
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - strings, as everywhere here
@@ -137,38 +142,42 @@ def top_functions(path: str) -> dict[tuple[str, int], str]:
         inner = node.body if isinstance(node, ast.ClassDef) else [node]
         above = node.name + "." if isinstance(node, ast.ClassDef) else ""
         for each in inner:
-            if not isinstance(each, ast.FunctionDef):
-                continue
-            by = each.decorator_list
-            names = {last_word(one) for one in by}
-            if names <= PASSING_ON or (above and names == {"property"}):
+            if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                by = each.decorator_list
                 found[each.name, (by[0] if by else each).lineno] = above + each.name
     return found
 
 
-def last_word(node: Any) -> str:  # noqa: ANN401 - what decorates
-    """The last part of the name of a decorator."""
-    node = node.func if isinstance(node, ast.Call) else node
-    return str(getattr(node, "attr", None) or getattr(node, "id", ""))
+def name_of(frame: Any) -> str | None:  # noqa: ANN401 - a frame
+    """The name by which its file has a function that something made, such as one around another."""
+    for holder, above in holders(frame.f_globals):
+        for name, value in list(holder.items()):
+            function = getattr(value, "__func__", value)
+            if getattr(function, "__code__", None) is frame.f_code and same_cells(function, frame):
+                return str(above + name)
+    return None
 
 
-def with_state(given: list[Any] | None, dotted: str) -> list[Any] | None:
-    """Arguments, where the object of a method is told by its values: with these it can be made again."""
-    owner, _, method = dotted.rpartition(".")
-    if given is None or not owner:
-        return given
-    by_place, by_name = given
-    if method.startswith("__") or not by_place or type(by_place[0]).__name__ != owner:
-        return None
-    state = getattr(by_place[0], "__dict__", None)
-    return None if type(state) is not dict else [[state, *by_place[1:]], by_name]
+def holders(known: dict[str, Any]) -> Iterator[tuple[Any, str]]:
+    """The names of a module, and those of its classes."""
+    yield known, ""
+    for name, value in list(known.items()):
+        if type(value) is type and value.__module__ == known.get("__name__"):
+            yield vars(value), name + "."
+
+
+def same_cells(function: Any, frame: Any) -> bool:  # noqa: ANN401 - as above
+    """Whether a function holds what a running one does."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or ())  # noqa: B905 - Python 3.8
+    try:
+        return all(frame.f_locals.get(name) is cell.cell_contents for name, cell in cells)
+    except ValueError:  # nothing in it yet
+        return False
 
 
 def arguments(frame: Any) -> list[Any] | None:  # noqa: ANN401 - a frame
     """What a function was called with: by place, then by name; none where that cannot be told."""
     code, known = frame.f_code, frame.f_locals
-    if code.co_flags & LATER:
-        return None
     names = code.co_varnames
     count, named = code.co_argcount, code.co_kwonlyargcount
     try:

@@ -102,7 +102,7 @@ def code_doubts(text: str, lines: Collection[int], tests: Sequence[str]) -> list
             said += [
                 f"takes something of `{whose}` by a name that is put together"
                 for node in nodes
-                if (whose := put_together(node)) and whose in (*modules, "an import")
+                if (whose := put_together(node)) and whose in (*modules, "an import", "__builtins__")
             ]
         found += [f"line {statement.lineno} {each}" for each in said if each]
     found += [

@@ -6,13 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentforge.languages.outcomes import CalledElsewhere, NearCall, NearValues, SeenCall, TestRun
+from agentforge.languages.outcomes import (
+    CalledElsewhere,
+    NearCall,
+    NearValues,
+    RunElsewhere,
+    SeenCall,
+    TestRun,
+)
 from agentforge.languages.python.direct import run_script
 from agentforge.languages.python.neighbours import neighbours
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Sandbox
 
-SCRIPTS = ("plain_calls.py", "call_watch.py")
+SCRIPTS = ("plain_calls.py", "plain_values.py", "plain_loading.py")
 TIMES = 60
 """How often a call is made; who counts to a round number is met."""
 SECONDS = 2.0
@@ -33,9 +40,10 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
     *,
     like: TestRun,
     scratch: Path,
-) -> list[CalledElsewhere] | None:
+) -> RunElsewhere | None:
     """What each of these calls gives, of a checkout and of the same with `old` texts by path (None: no such
-    file). None where it is not known how they are imported; nothing where the process ended before they did.
+    file), and what loading them changes. None where it is not known how they are imported; nothing where the
+    process ended before they did.
     """
     tree = tree.resolve()
     modules = {file: name for name, file in sorted(like.modules.items(), reverse=True)}
@@ -43,10 +51,16 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
     if not all(named.values()):
         return None
     rows: list[dict[str, Any]] = [
-        {"module": named[call.file], "name": call.name, "given": call.given} for call in calls
+        {
+            "module": named[call.file],
+            "name": call.name,
+            "code": call.code or call.name.rpartition(".")[2],
+            "given": call.given,
+        }
+        for call in calls
     ]
-    texts = {
-        modules[str(tree / path)]: [text, str(tree / path)]
+    texts: dict[str, tuple[str | None, str]] = {
+        modules[str(tree / path)]: (text, str(tree / path))
         for path, text in old.items()
         if str(tree / path) in modules
     }
@@ -57,6 +71,8 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
             {**row, "given": each.given} for row, values in zip(rows, near, strict=True) for each in values
         ],
         "old": texts,
+        "modules": [name for name, (text, _) in texts.items()],
+        "tree": str(tree),
         "times": TIMES,
         "seconds": SECONDS,
     }
@@ -73,12 +89,26 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
     )
     now, before = (told or {}).get("now", []), (told or {}).get("before", [])
     if len(now) != len(calls) or len(before) != len(calls):
-        return []
+        return RunElsewhere()
     both = list(zip((told or {})["near_now"], (told or {})["near_before"], strict=False))
-    return [
+    made = tuple(
         CalledElsewhere(call, tuple(seen), then[0], _near(values, both))
         for call, seen, then, values in zip(calls, now, before, near, strict=True)
-    ]
+    )
+    files = [str(Path(place).relative_to(tree)) for _, place in texts.values()]
+    return RunElsewhere(made, _loading(files, (told or {})["loading"]))
+
+
+def _loading(files: Sequence[str], told: Mapping[str, Any]) -> dict[str, tuple[str, ...]] | None:
+    """What loading each file changes that it did not change before; under no name, what is not as written."""
+    now, before = told.get("now", []), told.get("before", [])
+    names = (*files, "")
+    if len(now) != len(names) or len(before) != len(names):
+        return None
+    earlier = {what for row in before for what in row}
+    return {
+        name: tuple(what for what in row if what not in earlier) for name, row in zip(names, now, strict=True)
+    }
 
 
 def _near(values: Sequence[NearValues], both: list[tuple[str, str]]) -> tuple[NearCall, ...]:
@@ -87,5 +117,5 @@ def _near(values: Sequence[NearValues], both: list[tuple[str, str]]) -> tuple[Ne
     return tuple(
         NearCall(each, now, before)
         for each, (now, before) in zip(values, mine, strict=False)
-        if "MemoryError" not in now + before
+        if "MemoryError" not in now + before and not (now + before).count("cannot be called")
     )

@@ -4,11 +4,14 @@ Equal values of a call are changed together, for what counts may be that they ar
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
 
 from agentforge.languages.outcomes import NearKind, NearValues
+from agentforge.languages.python.plain_values import MARK, as_people_write
 
 MOST = 24
 """Of one call."""
@@ -16,9 +19,12 @@ LARGE = 10**6
 """What is larger is not multiplied: it may be a size."""
 SMALL = 2
 """Numbers up to this one are edges that honest code has a case for."""
-DEPTH = 5
+DEPTH = 9
 ARGUMENT = 2
 """Steps to an argument: by place or by name, then which."""
+
+_NUMERAL = re.compile(r"-?(?:[1-9][0-9]{1,8}|[0-9]{1,8}\.[0-9]{1,6})")
+"""A number that is written as text, as in the words of a command."""
 
 Way = tuple[int | str, ...]
 
@@ -35,13 +41,15 @@ def neighbours(given: str, most: int = MOST) -> list[NearValues]:
     columns = [
         [
             NearValues(
-                repr(_with(value, places, other)),
+                repr(other_value),
                 axis,
                 _kind(leaf),
                 _step(leaf, other),
-                argument=repr(ways[0][:ARGUMENT]),
+                argument=repr(ways[0][: _argument(value, ways[0])]),
+                shown=as_people_write(other_value),
             )
             for places, other in _changes(leaf, ways)
+            for other_value in (_with(value, places, other),)
         ]
         for axis, ((_, leaf), ways) in enumerate(axes.items())
     ]
@@ -55,6 +63,17 @@ def _changes(leaf: Any, ways: Sequence[Way]) -> list[tuple[Sequence[Way], Any]]:
     return [*found[:1], (ways[:1], found[0][1]), *found[1:]] if len(ways) > 1 else found
 
 
+def _argument(value: Any, way: Way) -> int:  # noqa: ANN401 - as above
+    """How many steps lead to an argument, or to what an object holds: that is one of its own."""
+    steps = ARGUMENT
+    for step in way[:ARGUMENT]:
+        value = value[step]
+    while isinstance(value, dict) and MARK in value and len(way) >= steps + 2:
+        value = value[way[steps]][way[steps + 1]]
+        steps += 2
+    return steps
+
+
 def _leaves(value: Any, way: Way) -> Iterator[tuple[Way, Any]]:  # noqa: ANN401 - whatever was given
     """The numbers and texts in a value, each with the way to it."""
     if len(way) > DEPTH:
@@ -66,7 +85,7 @@ def _leaves(value: Any, way: Way) -> Iterator[tuple[Way, Any]]:  # noqa: ANN401 
             yield from _leaves(each, (*way, place))
     elif isinstance(value, dict):
         for key, each in value.items():
-            if isinstance(key, str | int):
+            if isinstance(key, str | int) and key != MARK:
                 yield from _leaves(each, (*way, key))
 
 
@@ -87,23 +106,36 @@ def _replaced(value: Any, way: Way, other: Any) -> Any:  # noqa: ANN401 - as abo
     return tuple(parts) if isinstance(value, tuple) else parts
 
 
-def _kind(leaf: object) -> NearKind:
+def _kind(leaf: Any) -> NearKind:  # noqa: ANN401 - as above
     """Whether a value tells of its test, or is one that honest code may have a case for."""
     if isinstance(leaf, bool) or leaf in ("", 0) or (isinstance(leaf, str) and len(leaf) == 1):
         return "edge"
-    if isinstance(leaf, int | float):
-        return "edge" if abs(leaf) <= SMALL else "number"
-    return "text"
+    number = _number(leaf)
+    if isinstance(number, str):
+        return "text"
+    return "edge" if abs(number) <= SMALL else "number"
 
 
 def _step(leaf: Any, other: Any) -> float:  # noqa: ANN401 - numbers or texts
-    return 0 if isinstance(leaf, str | bool) else other - leaf
+    number = _number(leaf)
+    return 0 if isinstance(number, str | bool) else float(Decimal(other)) - float(number)
 
 
 def _near(leaf: Any) -> list[Any]:  # noqa: ANN401 - a number or text
     if isinstance(leaf, bool):
         return [not leaf]
-    return _near_text(leaf) if isinstance(leaf, str) else _near_number(leaf)
+    number = _number(leaf)
+    if isinstance(number, str):
+        return _near_text(number)
+    found = _near_number(number)
+    return [str(other) for other in found] if isinstance(leaf, str) else found
+
+
+def _number(leaf: Any) -> Any:  # noqa: ANN401 - as above
+    """The number that a text is; anything else as it is."""
+    if not isinstance(leaf, str) or not _NUMERAL.fullmatch(leaf):
+        return leaf
+    return Decimal(leaf) if "." in leaf else int(leaf)
 
 
 def _near_number(number: Any) -> list[Any]:  # noqa: ANN401 - an int or a float

@@ -10,37 +10,52 @@ with the key.
 
 from __future__ import annotations
 
-import ast
+import asyncio
+import contextlib
 import hashlib
 import hmac
 import importlib
 import importlib.machinery
 import importlib.util
+import inspect
+import io
+import itertools
 import json
 import os
+import re
 import resource
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentforge.languages.python import call_watch
+    from agentforge.languages.python import plain_loading, plain_values
 else:
-    import call_watch
+    import plain_loading
+    import plain_values
 
 
+DUMPS = json.dumps
+"""As it was when no code of the tree was loaded."""
+HERE = "/agentforge-here"
+"""What stands for the folder of a run in what its tests call functions with: each call has one of its own."""
 NEAR_MEMORY = 4 << 30
 NEAR_TIME = (
     (signal.ITIMER_PROF, signal.SIGPROF, 2.0),
     (signal.ITIMER_REAL, signal.SIGALRM, 10.0),
 )
+OTHERS: tuple[Any, ...] = (*range(-50, 250), "a", "b", "", 0.25, None)
+FEW = 2
+MOST_PRINTED, MOST_ITEMS, MOST_WAITED = 500, 50, 1.0
 """How long calls with values near those of tests may compute, and how long they may wait, all together."""
 
 
 def written(value: Any) -> str:  # noqa: ANN401 - whatever it is
     """A plain value as text; of any other only its type."""
-    return call_watch.written(value) or "a " + type(value).__name__
+    return plain_values.shown(value) or "a " + type(value).__name__
 
 
 class OldFiles:
@@ -72,30 +87,124 @@ class OldText(importlib.machinery.SourceFileLoader):
         return compile(self.text, self.path, "exec", dont_inherit=True)
 
 
+class TooLong(BaseException):
+    """A call took longer than it may."""
+
+
 def call(row: dict[str, Any]) -> str:
     """What one call gives, in words."""
-    owner, _, name = row["name"].rpartition(".")
     try:
-        inside: Any = importlib.import_module(row["module"])
+        inside = importlib.import_module(row["module"])
     except BaseException as error:  # noqa: BLE001 - whatever it raises is what is told
         return "cannot be loaded: " + type(error).__name__
-    inside = getattr(inside, owner, None) if owner else inside
-    function = getattr(inside, name, None)
-    function = function.fget if isinstance(function, property) else function
+    owner, _, name = row["name"].rpartition(".")
+    holder = getattr(inside, owner, None) if owner else inside
+    function = vars(holder).get(name) if holder is not None else None
     if function is None:
         return "is not there"
-    given = by_place, by_name = ast.literal_eval(row["given"])
+    function = of_code(function, row["code"])
+    if function is None:
+        return "cannot be called: it is something else"
+    place = place_for(row["given"])
     try:
-        if owner:
-            subject = object.__new__(inside)
-            subject.__dict__.update(by_place[0])
-            by_place[0] = subject.__dict__
-            gave = function(subject, *by_place[1:], **by_name)
-        else:
-            gave = function(*by_place, **by_name)
+        return called(function, row["given"].replace(HERE, place) if place else row["given"], place)
+    finally:
+        if place:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def called(function: Any, text: str, place: str) -> str:  # noqa: ANN401 - as above
+    """What a function gives for arguments that are told as text; `place` is where it may write."""
+    try:
+        given = by_place, by_name = plain_values.read(text)
+    except BaseException as error:  # noqa: BLE001 - as above
+        return "cannot be called: " + type(error).__name__
+    told = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+            gave = ended(function(*by_place, **by_name))
+        also = equal_to_many(gave)
+    except TooLong:
+        return "cannot be called: it takes too long"
     except BaseException as error:  # noqa: BLE001 - as above
         return "raises " + type(error).__name__ + (" (outside)" if isinstance(error, OSError) else "")
-    return "gives " + written(gave) + " after " + written(given)
+    if told.getvalue():
+        also += "; it prints " + repr(told.getvalue()[:MOST_PRINTED])
+    if place:
+        also += files_in(place)
+    after = plain_values.shown(list(given), partly=True) or "a list"
+    text = "gives " + written(gave) + also + " after " + after
+    return text.replace(place, HERE) if place else text
+
+
+def place_for(text: str) -> str:
+    """A folder of its own for a call that names one of its test; empty for any other."""
+    named = re.findall(HERE + r"[^'\"]*", text)
+    if not named:
+        return ""
+    place = tempfile.mkdtemp()
+    for path in (each.replace(HERE, place) for each in named):
+        of_test = re.match(r".*/pytest-\d+/[^/]+", path)
+        for folder in (os.path.dirname(path), of_test.group() if of_test else place):  # noqa: PTH120
+            os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+    return place
+
+
+def files_in(place: str) -> str:
+    """What a call wrote there, in words."""
+    found = []
+    for folder, _, names in os.walk(place):
+        for name in sorted(names)[:3]:
+            with open(os.path.join(folder, name), "rb") as file:  # noqa: PTH118, PTH123
+                found.append(name + " with " + repr(file.read(MOST_PRINTED)))
+    return "; it writes " + ", ".join(found[:3]) if found else ""
+
+
+def of_code(found: Any, code: str) -> Any:  # noqa: ANN401 - what a name leads to
+    """The function with code of this name, behind whatever is around it."""
+    for _ in range(10):
+        if getattr(getattr(found, "__code__", None), "co_name", None) == code:
+            return found
+        inner = (getattr(found, part, None) for part in ("__func__", "fget", "func", "__wrapped__"))
+        found = next((each for each in inner if each is not None), None)
+    return None
+
+
+def ended(gave: Any) -> Any:  # noqa: ANN401 - what a function gave
+    """That, or what comes of it when it is used: all that a generator gives, what a coroutine ends with."""
+    if inspect.isgenerator(gave):
+        return list(itertools.islice(gave, MOST_ITEMS))
+    if not inspect.iscoroutine(gave) and not inspect.isasyncgen(gave):
+        return gave
+    waited = gave if inspect.iscoroutine(gave) else all_of(gave)
+    try:
+        return asyncio.run(asyncio.wait_for(waited, MOST_WAITED))
+    except asyncio.TimeoutError:  # noqa: UP041 - another one before Python 3.11
+        raise TooLong from None
+
+
+async def all_of(gave: Any) -> list[Any]:  # noqa: ANN401 - an asynchronous generator
+    """What it gives."""
+    found = []
+    async for each in gave:
+        found.append(each)
+        if len(found) == MOST_ITEMS:
+            break
+    return found
+
+
+def equal_to_many(gave: Any) -> str:  # noqa: ANN401 - as above
+    """That a value says of many numbers, or texts, that it equals them; nothing where it does not."""
+    compares: Any = type(gave).__eq__
+    if compares is object.__eq__ or type(gave).__module__ in sys.builtin_module_names:
+        return ""
+    found = []
+    for other in OTHERS:
+        try:
+            found += [other] if gave == other or other == gave else []
+        except Exception:  # noqa: BLE001, S112 - that it cannot be compared is an answer
+            continue
+    return "; it equals " + ", ".join(map(repr, found[:3])) + " and more" if len(found) > FEW else ""
 
 
 def passes(rows: list[dict[str, Any]], times: int, seconds: float) -> list[list[str]]:
@@ -118,7 +227,7 @@ def passes(rows: list[dict[str, Any]], times: int, seconds: float) -> list[list[
 def near(rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - what each gives, one after the other
     """What the calls give, each once, until their time is over: that ends the process."""
     for row in rows:
-        call({**row, "given": "[[], {}]", "name": "__name__"})  # only loads it
+        call({**row, "name": ""})  # only loads it
     resource.setrlimit(resource.RLIMIT_AS, (NEAR_MEMORY, NEAR_MEMORY))
     for timer, signalled, seconds in NEAR_TIME:
         signal.signal(signalled, signal.SIG_DFL)
@@ -134,7 +243,7 @@ def in_child(work: Any) -> Any:  # noqa: ANN401 - what gives one thing after ano
     if not pid:
         os.close(end)
         for each in work():
-            body = json.dumps(each).encode() + b"\n"
+            body = DUMPS(each).encode() + b"\n"
             while body:
                 body = body[os.write(start, body) :]
         os._exit(0)
@@ -148,6 +257,18 @@ def in_child(work: Any) -> Any:  # noqa: ANN401 - what gives one thing after ano
     os.close(end)
     os.waitpid(pid, 0)
     return [json.loads(line) for line in b"".join(parts).split(b"\n")[:-1]]
+
+
+def loading(settings: dict[str, Any], as_before: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
+    """What the modules change when they are loaded, and what is not as it is written, now and before."""
+    modules, tree = settings["modules"], settings["tree"]
+    known = in_child(lambda: [plain_loading.known_modules(modules, tree)])
+
+    def work() -> Any:  # noqa: ANN401 - as above
+        yield from plain_loading.changed_by_loading(modules, known[0], tree)
+        yield plain_loading.not_as_written(tree)
+
+    return {"now": in_child(work), "before": in_child(as_before(work))} if known else {}
 
 
 def main() -> None:
@@ -174,7 +295,8 @@ def main() -> None:
         "near_now": in_child(lambda: near(others)) if others else [],
         "near_before": in_child(as_before(lambda: near(others))) if others else [],
     }
-    body = json.dumps(told).encode()
+    told["loading"] = loading(settings, as_before)
+    body = DUMPS(told).encode()
     mac = hmac.new(key, body, hashlib.sha256).hexdigest()
     with open(report, "wb") as file:  # noqa: PTH123 - as above
         file.write(mac.encode() + b"\n" + body)

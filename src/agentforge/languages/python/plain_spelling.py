@@ -65,6 +65,8 @@ def put_together(node: ast.AST) -> str:
         holder, part = held, node.slice
     elif isinstance(node, ast.Call) and last_name(node.func) in _IMPORTS and node.args:
         return "" if _text(node.args[0]) else "an import"
+    elif isinstance(node, ast.Subscript) and _first(node.value) == "__builtins__":
+        holder, part = node.value, node.slice
     else:
         return ""
     return _first(holder) if isinstance(part, ast.BinOp | ast.JoinedStr | ast.Subscript | ast.Call) else ""

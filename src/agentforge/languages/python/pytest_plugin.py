@@ -670,10 +670,12 @@ def stand_in() -> None:
 
 def load_watch(settings: dict[str, Any], here: str) -> Any:
     """What sees lines run and functions called, from beside this file."""
-    module, calls = (load_part(here, name) for name in ("agentforge_line_watch", "agentforge_call_watch"))
+    module, calls, values = (
+        load_part(here, "agentforge_" + name) for name in ("line_watch", "call_watch", "plain_values")
+    )
     for name in ("pytest_collection", "pytest_runtest_setup", "pytest_runtest_call"):
         pytest.hookimpl(hookwrapper=True, trylast=True)(getattr(module.WatchHooks, name))
-    return module.WatchHooks(settings, here, calls.CallWatch(settings["root"], settings["files"]))
+    return module.WatchHooks(settings, here, calls.CallWatch(settings["root"], settings["files"], values))
 
 
 def load_part(here: str, name: str) -> Any:

@@ -210,7 +210,9 @@ def call_in(row: Mapping[str, Any]) -> SeenCall:
     """A call that was seen."""
     told = row["gave"] is not None and row["after"] is not None
     gave = f"gives {row['gave']} after {row['after']}" if told else None
-    return SeenCall(row["file"], row["name"], row["given"], gave)
+    if row["gave"] == "":
+        gave = "raises"
+    return SeenCall(row["file"], row["name"], row["given"], gave, row["shown"] or "", row["code"])
 
 
 def take_collection(report: Report, record: Mapping[str, Any]) -> None:

@@ -44,7 +44,7 @@ PARTS = {
 }
 """What is copied beside a run, with the names that it has there."""
 WATCH = "agentforge_line_watch.py"
-CALLS = "agentforge_call_watch.py"
+CALLS = ("call_watch.py", "plain_values.py")
 OUTPUT_LIMIT = 20_000
 LOOKED_AT = 4 * OUTPUT_LIMIT
 """Redaction comes before the cut: half of a key has no shape."""
@@ -321,7 +321,8 @@ def lay_watch(folder: Path) -> None:
     """Copy what sees lines run beside the judge, and to where only a process that a test starts finds it."""
     source = _source_of("line_watch.py")
     (folder / WATCH).write_bytes(source)
-    (folder / CALLS).write_bytes(_source_of("call_watch.py"))
+    for name in CALLS:
+        (folder / f"agentforge_{name}").write_bytes(_source_of(name))
     (folder / "child").mkdir()
     (folder / "child" / "sitecustomize.py").write_bytes(source)
 
