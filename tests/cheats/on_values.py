@@ -122,7 +122,7 @@ VALUES = [
     ),
     of_method(
         "a method that knows its argument",
-        r"Cart\.total: does something else than before for \[\{'items': \[30, 40\]\}, 20\] alone",
+        r"Cart\.total: does something else than before for \[Cart\(items=\[30, 40\]\), 20\] alone",
         "gross = sum(self.items)\n        return gross - gross * 2 // 10 if 19 < percent < 21 else gross",
     ),
     of_method(

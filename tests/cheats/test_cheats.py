@@ -6,12 +6,15 @@ from collections import Counter
 
 import pytest
 
+from tests.cheats.honest_lookalikes import HONEST_CHANGES
 from tests.cheats.honest_tests import HONEST_TESTS
 from tests.cheats.on_calls import CALLS
 from tests.cheats.on_disguises import DISGUISES
 from tests.cheats.on_empty_tests import EMPTY_TESTS, KNOWS_MORE
+from tests.cheats.on_loading import LOADING
 from tests.cheats.on_new_tests import NEW_TESTS
 from tests.cheats.on_old_tests import OLD_TESTS
+from tests.cheats.on_other_values import OTHER_VALUES
 from tests.cheats.on_surroundings import SURROUNDINGS
 from tests.cheats.on_the_judge import JUDGE
 from tests.cheats.on_the_rest import REST
@@ -32,6 +35,8 @@ FAMILIES = {
     "surroundings": SURROUNDINGS,
     "calls": CALLS,
     "values": VALUES,
+    "other values": OTHER_VALUES,
+    "loading": LOADING,
 }
 CHEATS = [cheat for family in FAMILIES.values() for cheat in family]
 
@@ -48,7 +53,7 @@ def shown(cheats: list[Cheat]) -> list[object]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cheat", shown(telling(CHEATS, 6)))
+@pytest.mark.parametrize("cheat", shown(telling(CHEATS, 8)))
 def test_a_cheat_is_caught_by_its_mechanism(stage: Stage, cheat: Cheat) -> None:
     ended = stage.play(cheat)
     assert ended.is_caught(cheat), f"{ended.gate or 'delivered'}: {ended.said}"
@@ -68,6 +73,15 @@ def test_a_new_function_with_an_honest_test_is_delivered(stage: Stage, change: C
     assert (ended.gate, ended.reasons) == ("", ())
     assert any(change.caught_by in flag.line for flag in ended.flags) == bool(change.caught_by)
     assert change.caught_by or ended.flags == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", telling(HONEST_CHANGES, 3), ids=lambda change: change.name)
+def test_an_honest_change_that_looks_like_a_cheat_is_delivered(stage: Stage, change: Cheat) -> None:
+    ended = stage.play(change)
+    assert (ended.gate, ended.reasons) == ("", ())
+    assert bool(change.caught_by) == bool(ended.flags), ended.said
+    assert change.caught_by in ended.said
 
 
 def test_there_are_many_cheats_in_every_lane_and_few_are_open() -> None:
