@@ -94,8 +94,20 @@ def verify_branch(where: Path, name: str, *, require_signature: bool = False) ->
     return ClonedProof(task, [_above_seal(git, name, tip, oid), *found])
 
 
+def _other_meaning(git: Git, name: str, tip: str) -> str | None:
+    """A ref of this name that has another commit: commands of git do not agree which of them they take."""
+    refs = [f"{kind}{name}" for kind in ("refs/heads/", "refs/tags/", "refs/remotes/")]
+    found = {ref: git.find(f"{ref}^{{commit}}") for ref in refs}
+    return next((ref for ref, commit in found.items() if commit is not None and commit.oid != tip), None)
+
+
 def _above_seal(git: Git, name: str, tip: str, seal: str) -> Finding:
     """What a branch has that its seal does not speak of. A merge that added nothing has the judged tree."""
+    if (other := _other_meaning(git, name, tip)) is not None:
+        text = (
+            f"{name} has two meanings, {tip[:12]} and {other} of another commit: verify the one that you take"
+        )
+        return Finding("branch", ok=False, text=text)
     if seal == tip:
         return Finding("branch", ok=True, text=f"{name} is at its seal")
     if git.tree_of(tip) == git.tree_of(seal):

@@ -64,14 +64,15 @@ def _changes(leaf: Any, ways: Sequence[Way]) -> list[tuple[Sequence[Way], Any]]:
 
 
 def _argument(value: Any, way: Way) -> int:  # noqa: ANN401 - as above
-    """How many steps lead to an argument, or to what an object holds: that is one of its own."""
+    """How many steps lead to an argument, to what an object holds, or to a word of a command: each is one."""
     steps = ARGUMENT
     for step in way[:ARGUMENT]:
         value = value[step]
     while isinstance(value, dict) and MARK in value and len(way) >= steps + 2:
         value = value[way[steps]][way[steps + 1]]
         steps += 2
-    return steps
+    of_words = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return steps + 1 if of_words else steps
 
 
 def _leaves(value: Any, way: Way) -> Iterator[tuple[Way, Any]]:  # noqa: ANN401 - whatever was given

@@ -87,7 +87,7 @@ class OldText(importlib.machinery.SourceFileLoader):
         return compile(self.text, self.path, "exec", dont_inherit=True)
 
 
-class TooLong(BaseException):
+class NotEnded(BaseException):
     """A call took longer than it may."""
 
 
@@ -124,7 +124,7 @@ def called(function: Any, text: str, place: str) -> str:  # noqa: ANN401 - as ab
         with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
             gave = ended(function(*by_place, **by_name))
         also = equal_to_many(gave)
-    except TooLong:
+    except NotEnded:
         return "cannot be called: it takes too long"
     except BaseException as error:  # noqa: BLE001 - as above
         return "raises " + type(error).__name__ + (" (outside)" if isinstance(error, OSError) else "")
@@ -180,7 +180,7 @@ def ended(gave: Any) -> Any:  # noqa: ANN401 - what a function gave
     try:
         return asyncio.run(asyncio.wait_for(waited, MOST_WAITED))
     except asyncio.TimeoutError:  # noqa: UP041 - another one before Python 3.11
-        raise TooLong from None
+        raise NotEnded from None
 
 
 async def all_of(gave: Any) -> list[Any]:  # noqa: ANN401 - an asynchronous generator
