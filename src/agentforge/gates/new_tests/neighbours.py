@@ -21,7 +21,7 @@ MANY = 6
 """The same of all places together, where there is no earlier behaviour to compare with."""
 SHOWN = 80
 NOT_CALLED = "cannot be called"
-_OF_RUN = re.compile(re.escape(HERE) + r"(?:/[^/'\"]+)*?/pytest-\d+/")
+_OF_RUN = re.compile(re.escape(HERE) + r"(?:/[^/'\"]+)*/(?=[^/'\"]+['\"])")
 _NOTE = "; it "
 _EQUALS = "; it equals "
 """What comes before something that is told beside what a call gave."""

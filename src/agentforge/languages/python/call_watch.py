@@ -8,6 +8,7 @@ can be imported, importing nothing of ours, for Python from 3.8. The same calls 
 from __future__ import annotations
 
 import ast
+import opcode
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -123,8 +124,6 @@ class CallWatch:
 
 def returning() -> frozenset[int]:
     """The instructions with which a function gives something back: one that ends otherwise has raised."""
-    import opcode  # noqa: PLC0415 - here alone
-
     return frozenset(opcode.opmap[name] for name in GIVES_BACK if name in opcode.opmap)
 
 
