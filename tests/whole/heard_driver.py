@@ -50,7 +50,7 @@ def _wait(world: World, state: State) -> None:
 
 
 def _die(outcome: Outcome) -> None:
-    if isinstance(outcome, Acted) and outcome.told:
+    if isinstance(outcome, Acted) and outcome.done.told:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
