@@ -230,7 +230,7 @@ SHAPES: Mapping[str, Shape] = {
             }
         )
     ),
-    "names with blanks and a linked package": Shape(
+    "names with blanks": Shape(
         python(
             {
                 **pyproject(),
@@ -240,7 +240,7 @@ SHAPES: Mapping[str, Shape] = {
             }
         )
     ),
-    "tests that are doctests alone": Shape(
+    "doctests beside a test file": Shape(
         python(
             {
                 **pyproject(rest='[tool.pytest.ini_options]\naddopts = "--doctest-modules"\n'),
