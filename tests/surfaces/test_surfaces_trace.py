@@ -40,7 +40,7 @@ def test_a_trace_needs_a_collector_to_be_sent_to(
     assert main(["trace", "task-small", "--endpoint", "http://127.0.0.1:4318"]) == 2
     assert "--endpoint needs --export" in capsys.readouterr().err
     assert main(["trace", "task-small", "--export", "--endpoint", "localhost:4318"]) == 2
-    assert "it begins with http:// or https://" in capsys.readouterr().err
+    assert "which begins with http:// or https://" in capsys.readouterr().err
     # no pack is there: what models said cannot be shown, and that is said
     assert main(["trace", "task-small", "--content"]) == 1
     assert "steps.pack" in capsys.readouterr().err

@@ -176,7 +176,7 @@ def test_a_file_edited_by_hand_is_held_against_its_contract_and_is_the_version_t
     text = file.read_text(encoding="utf-8")
     for broken, said in (
         (text.replace("REQ-001", "R1"), "does not pass the contract specification"),
-        ("just words", "no mapping"),
+        ("just words", "not a mapping"),
         (text + "\n title: [", "specification_v1.yaml"),
     ):
         file.write_text(broken, encoding="utf-8")
@@ -185,7 +185,7 @@ def test_a_file_edited_by_hand_is_held_against_its_contract_and_is_the_version_t
     file.write_text(text, encoding="utf-8")
     other = file.with_name("specification_final.yaml")
     other.write_text(other.read_text(encoding="utf-8").replace("is off", "is on"), encoding="utf-8")
-    assert "it was put back" in refused(play.person.run("approve", task))
+    assert "it was restored" in refused(play.person.run("approve", task))
     file.write_text(text.replace("the discount is off", "at most all of it is off"), encoding="utf-8")
     done = finished(play.person.run("approve", task, "--json"))
     assert done["cost"]["calls"] == 5

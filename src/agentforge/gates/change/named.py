@@ -11,8 +11,8 @@ from agentforge.catalog.policies import read_policy, section
 from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
 from agentforge.gates.change.documents import objects, texts
+from agentforge.gates.change.unmet import unmet
 from agentforge.gates.flags import Flag
-from agentforge.gates.unmet import unmet
 from agentforge.languages.documents.outline import is_document
 from agentforge.languages.interface import checker_settings, public_names, silencers
 from agentforge.languages.port import Language
