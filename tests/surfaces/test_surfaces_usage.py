@@ -158,6 +158,17 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 @pytest.mark.slow
+def test_a_task_that_has_delivered_nothing_has_no_proof_yet(
+    here: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(("verify",)) == 1
+    said = capsys.readouterr().out
+    assert "has no proof yet: it is blocked and has delivered nothing" in said
+    assert "does not hold" not in said
+    assert "does not match" not in said
+
+
+@pytest.mark.slow
 def test_every_wrong_usage_is_one_sentence_with_a_next_step(
     here: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

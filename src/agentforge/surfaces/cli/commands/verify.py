@@ -95,7 +95,12 @@ def _verify_task(top: Path, target: str | None, *, rerun: bool, signed: bool, as
         )
         return 1 if wrong else 0
     _print_rows(findings)
-    if not branched:
+    if wrong == ["delivery"]:
+        say(
+            f"{task.task_id} has no proof yet: it is {state.status} and has delivered nothing. "
+            f"Go on with `agentforge continue {task.task_id}`."
+        )
+    elif not branched:
         say(nothing_changed(state))
         say(
             f"Its record does not match: {', '.join(wrong)}"
