@@ -14,6 +14,8 @@ from tests.surfaces.scene import CODE, QUESTION, TEST, Scene, make_scene
 USAGES = """
 nonsense | There is no command 'nonsense'
 stats | Did you mean 'status'?
+stat | Did you mean 'status'?
+insp | Did you mean 'inspect'?
 watch | Did you mean 'status --watch'?
 help nonsense | There is no command 'nonsense'
 resolve 7 --answer x | There is no question 7 in your inbox

@@ -57,8 +57,10 @@ def _checked(then: Callable[..., Any] | None) -> Callable[..., Any]:
 
 
 def near_command(name: str, group: Mapping[str, object]) -> str:
-    """The command of a group that was probably meant; empty if none is like it."""
-    return next(iter(_near(name.lower(), group, 1)), "")
+    """The command that was probably meant: the one that begins so, else the one most like it, if any is."""
+    word = name.lower()
+    begun = [each for each in group if each.startswith(word)]
+    return begun[0] if len(begun) == 1 else next(iter(_near(word, group, 1)), "")
 
 
 def _near(word: str, known: Iterable[str], most: int) -> list[str]:
