@@ -222,5 +222,6 @@ ELSEWHERE: Mapping[str, Shape] = {
             "two",
         ),
         says="tests",
+        is_asked=True,
     ),
 }
