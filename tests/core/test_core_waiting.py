@@ -47,6 +47,7 @@ def test_a_told_wait_is_kept_however_often_the_driver_dies_and_the_call_is_sent_
     assert pause_of(task) == first
     assert (first.left(AT), first.left(AT + HOUR), first.left(AT + 3 * HOUR)) == (2 * HOUR, HOUR, 0)
     assert first.left(AT - HOUR) == 2 * HOUR  # the clock was set back: no longer for that
+    assert first.left(AT - 0.5) == 2 * HOUR + 0.5  # what is shown is a whole second, and it is waited for
     task.end("Pause", Elapsed())
     send(task)
     task.end("Ask", answered())

@@ -62,8 +62,11 @@ class Pause(OfRun):
     """
 
     def left(self, now: float) -> float:
-        """How long to wait at this moment. A clock that was set back makes it no longer."""
-        return max(0.0, min(float(self.seconds), self.until - now)) if self.until else float(self.seconds)
+        """How long to wait at this moment. A clock that was set back makes it no longer; `until` itself is up
+        to a second later than `seconds` after it began, since it is a whole number.
+        """
+        rest = self.until - now
+        return max(0.0, rest) if self.until and rest <= self.seconds + 1 else float(self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
