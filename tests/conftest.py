@@ -17,7 +17,7 @@ from tests.fuzzing import register
 from tests.judging import ASKED, FORKED, the_doors
 from tests.order import dealt, parted
 from tests.sharing import ENVIRONMENTS
-from tests.wheels import packed
+from tests.wheels import NO_INDEX_HAS, packed
 
 _HOST_FIRST = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
 _PROVIDERS = ("ANTHROPIC", "GEMINI", "GOOGLE", "LLAMACPP", "LMSTUDIO", "MISTRAL", "OLLAMA", "OPENAI", "VLLM")
@@ -139,7 +139,7 @@ def network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Loopback only, and installers offline in child processes too, unless the test is marked `network`."""
     _border.open = request.node.get_closest_marker("network") is not None
     if _border.open:
-        monkeypatch.delenv("UV_FIND_LINKS")
+        monkeypatch.setenv("UV_FIND_LINKS", str(Path(os.environ["UV_FIND_LINKS"], NO_INDEX_HAS)))
     else:
         for name in ("PIP_NO_INDEX", "UV_NO_INDEX", "UV_OFFLINE"):
             monkeypatch.setenv(name, "1")
