@@ -46,10 +46,14 @@ _AT_THE_START = ("PYTHON", "LC_", "LANG")
 _LIMIT_S = 280
 _LEAVE_S = 5
 """To clean up, when nobody asks for a command any more."""
-_WIRES = tuple(module.name for module in pkgutil.walk_packages(wire.__path__, f"{wire.__name__}."))
-_used = mmap.mmap(-1, len(_WIRES))
-"""Seen by every child: which of them a command has loaded. The libraries of the providers take seconds, and
-most commands need none.
+# Of Temporal imported and not used: its threads begin with the first connection.
+_LARGE = (
+    *(module.name for module in pkgutil.walk_packages(wire.__path__, f"{wire.__name__}.")),
+    *(f"agentforge.engines.temporal.{name}" for name in ("client", "worker", "workflow")),
+)
+_used = mmap.mmap(-1, len(_LARGE))
+"""Seen by every child: which of them a command has loaded. The libraries of the providers take seconds, that of
+Temporal makes each fork twice as long, and most commands need none.
 """
 
 
@@ -333,11 +337,6 @@ def _streams() -> Iterator[Any]:
 
 
 def _import_everything() -> None:
-    of_temporal = (
-        "client",
-        "worker",
-        "workflow",
-    )  # imported and not used: its threads begin with the first connection
     for name in (
         "agentforge.app.drivers.driver",
         "agentforge.models.scripted",
@@ -346,8 +345,6 @@ def _import_everything() -> None:
         "rich.table",
     ):
         importlib.import_module(name)
-    for name in of_temporal:
-        importlib.import_module(f"agentforge.engines.temporal.{name}")
     for module in pkgutil.walk_packages(cli.__path__, f"{cli.__name__}."):
         importlib.import_module(module.name)
     with contextlib.suppress(UserError):
@@ -360,12 +357,12 @@ class _Noting:
     """Finds nothing, and notes what is looked for: however the command ends, the next one finds it loaded."""
 
     def find_spec(self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None) -> None:
-        if name in _WIRES:
-            _used[_WIRES.index(name)] = 1
+        if name in _LARGE:
+            _used[_LARGE.index(name)] = 1
 
 
 def _import_what_was_used() -> None:
-    new = [name for at, name in enumerate(_WIRES) if _used[at] and name not in sys.modules]
+    new = [name for at, name in enumerate(_LARGE) if _used[at] and name not in sys.modules]
     for name in new:
         importlib.import_module(name)
     if new:
