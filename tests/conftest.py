@@ -50,7 +50,7 @@ _NEITHER_WALLS_NOR_START_OF_JUDGES = frozenset(
         *("suite_notion", "superseded", "tutorial", "waiting", "way_back", "weak_model"),
         *(f"full_{name}" for name in ("line", "mistakes", "overrides", "panels", "rising")),
         *(f"surfaces_{name}" for name in ("audit", "context", "describe", "design", "entry", "inbox")),
-        *(f"surfaces_{name}" for name in ("interrupt", "json", "merge", "pipelines", "replays", "repos")),
+        *(f"surfaces_{name}" for name in ("json", "merge", "pipelines", "replays", "repos")),
         *(f"surfaces_{name}" for name in ("request", "screens", "setup", "status", "story")),
         *(f"temporal_{name}" for name in ("command", "hosts", "rules", "waiting")),
         *(f"engine_{name}" for name in ("boundaries", "debates", "debris", "full_boundaries", "full_kills")),
@@ -177,17 +177,19 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return place
 
 
-@pytest.fixture(autouse=True)
-def judges(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """How the judges of the commands of this test come to be."""
-    if request.path.stem in _NEITHER_WALLS_NOR_START_OF_JUDGES:
-        kept = str(_shared(tmp_path_factory) / "judged")
-        monkeypatch.setenv(ASKED, kept)
-        the_doors().lead_judges_there(kept, monkeypatch.setattr)
-    elif request.path.stem in _START_OF_JUDGES_ALONE:
-        monkeypatch.setenv(ASKED, FORKED)
+@pytest.fixture(scope="module", autouse=True)
+def judges(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """How the judges of the commands of these tests come to be, and of what their module plays once for all of
+    them.
+    """
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        if request.path.stem in _NEITHER_WALLS_NOR_START_OF_JUDGES:
+            kept = str(_shared(tmp_path_factory) / "judged")
+            monkeypatch.setenv(ASKED, kept)
+            the_doors().lead_judges_there(kept, monkeypatch.setattr)
+        elif request.path.stem in _START_OF_JUDGES_ALONE:
+            monkeypatch.setenv(ASKED, FORKED)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
