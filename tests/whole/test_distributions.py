@@ -21,13 +21,13 @@ pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(300)]
 
 Way = Literal["a script", "the wire"]
 WHOLE: list[tuple[Distribution, Way]] = [
-    (ITSDANGEROUS, "the wire"),
-    (TOOLZ, "a script"),
     (TOOLZ, "the wire"),
     (ITSDANGEROUS, "a script"),
+    (ITSDANGEROUS, "the wire"),
+    (TOOLZ, "a script"),
 ]
 """A project, and how the model's words come: by either way the branch holds the tree that the distribution
-names. The first is the one whose tests run once by hand: what fails on its base, too, is in `test_hostile_code.py`.
+names.
 """
 
 
