@@ -14,10 +14,10 @@ import pytest
 from agentforge.system.secrets import known
 from tests.depth import leaves_out
 from tests.fuzzing import register
-from tests.judging import ASKED, FORKED, ask_judges_once
+from tests.judging import ASKED, FORKED, the_doors
 from tests.order import dealt, parted
 from tests.sharing import ENVIRONMENTS
-from tests.wheels import packed
+from tests.wheels import NO_INDEX_HAS, packed
 
 _HOST_FIRST = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
 _PROVIDERS = ("ANTHROPIC", "GEMINI", "GOOGLE", "LLAMACPP", "LMSTUDIO", "MISTRAL", "OLLAMA", "OPENAI", "VLLM")
@@ -40,26 +40,19 @@ _WITH_GIT_OR_THE_WHOLE_PROJECT = frozenset(
 _NEITHER_WALLS_NOR_START_OF_JUDGES = frozenset(
     f"test_{name}"
     for name in (
-        *("about_the_change", "app_api", "bad_input", "batches", "branches", "command_lines"),
-        *("dashboard_tasks", "debates", "dependencies", "every_wire", "examined"),
-        *(
-            "faults",
-            "file_systems",
-            "fix_violation",
-            "goals",
-            "iterating",
-            "iterating_terminal",
-            "keys",
-            "kinds",
-            "leaving",
-        ),
-        *("model_mistakes", "model_wire", "next_lines", "own_contract", "own_tools", "permissions"),
-        *("phase_build", "preflight", "recorded", "replay", "repositories", "reviews", "routing", "seal"),
-        *("secrets_stay_out", "several_projects", "specified_files", "suggested_models", "superseded"),
-        *("waiting", "way_back", "weak_model"),
+        *("about_the_change", "additions_whole", "app_api", "bad_input", "batches", "branches"),
+        *("command_lines", "dashboard_tasks", "debates", "dependencies", "documented_commands"),
+        *("effect_bench", "every_wire", "examined", "faults", "file_systems", "fix_violation", "goals"),
+        *("iterating", "iterating_terminal", "keys", "kinds", "leaving", "model_mistakes", "model_wire"),
+        *("next_lines", "own_contract", "own_tools", "permissions", "phase_build", "preflight"),
+        *("recorded", "replay", "repositories", "reviews", "routing", "seal", "seal_attacks"),
+        *("secrets_stay_out", "servers_heard", "several_projects", "specified_files", "suggested_models"),
+        *("suite_notion", "superseded", "tutorial", "waiting", "way_back", "weak_model"),
         *(f"full_{name}" for name in ("line", "mistakes", "overrides", "panels", "rising")),
         *(f"surfaces_{name}" for name in ("audit", "context", "describe", "design", "entry", "inbox")),
-        *(f"surfaces_{name}" for name in ("json", "merge", "replays", "request", "status", "story")),
+        *(f"surfaces_{name}" for name in ("json", "merge", "pipelines", "replays", "repos")),
+        *(f"surfaces_{name}" for name in ("request", "screens", "setup", "status", "story")),
+        *(f"temporal_{name}" for name in ("command", "hosts", "rules", "waiting")),
         *(f"engine_{name}" for name in ("boundaries", "debates", "debris", "full_boundaries", "full_kills")),
         *(f"engine_{name}" for name in ("iterating", "kills", "servers")),
     )
@@ -146,7 +139,7 @@ def network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Loopback only, and installers offline in child processes too, unless the test is marked `network`."""
     _border.open = request.node.get_closest_marker("network") is not None
     if _border.open:
-        monkeypatch.delenv("UV_FIND_LINKS")
+        monkeypatch.setenv("UV_FIND_LINKS", str(Path(os.environ["UV_FIND_LINKS"], NO_INDEX_HAS)))
     else:
         for name in ("PIP_NO_INDEX", "UV_NO_INDEX", "UV_OFFLINE"):
             monkeypatch.setenv(name, "1")
@@ -184,17 +177,19 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return place
 
 
-@pytest.fixture(autouse=True)
-def judges(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """How the judges of the commands of this test come to be."""
-    if request.path.stem in _NEITHER_WALLS_NOR_START_OF_JUDGES:
-        kept = str(_shared(tmp_path_factory) / "judged")
-        monkeypatch.setenv(ASKED, kept)
-        ask_judges_once(kept, monkeypatch.setattr)
-    elif request.path.stem in _START_OF_JUDGES_ALONE:
-        monkeypatch.setenv(ASKED, FORKED)
+@pytest.fixture(scope="module", autouse=True)
+def judges(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """How the judges of the commands of these tests come to be, and of what their module plays once for all of
+    them.
+    """
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        if request.path.stem in _NEITHER_WALLS_NOR_START_OF_JUDGES:
+            kept = str(_shared(tmp_path_factory) / "judged")
+            monkeypatch.setenv(ASKED, kept)
+            the_doors().lead_judges_there(kept, monkeypatch.setattr)
+        elif request.path.stem in _START_OF_JUDGES_ALONE:
+            monkeypatch.setenv(ASKED, FORKED)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -17,7 +17,6 @@ import pkgutil
 import pty
 import runpy
 import select
-import shutil
 import socket
 import struct
 import subprocess
@@ -47,10 +46,14 @@ _AT_THE_START = ("PYTHON", "LC_", "LANG")
 _LIMIT_S = 280
 _LEAVE_S = 5
 """To clean up, when nobody asks for a command any more."""
-_WIRES = tuple(module.name for module in pkgutil.walk_packages(wire.__path__, f"{wire.__name__}."))
-_used = mmap.mmap(-1, len(_WIRES))
-"""Seen by every child: which of them a command has loaded. The libraries of the providers take seconds, and
-most commands need none.
+# Of Temporal imported and not used: its threads begin with the first connection.
+_LARGE = (
+    *(module.name for module in pkgutil.walk_packages(wire.__path__, f"{wire.__name__}.")),
+    *(f"agentforge.engines.temporal.{name}" for name in ("client", "worker", "workflow")),
+)
+_used = mmap.mmap(-1, len(_LARGE))
+"""Seen by every child: which of them a command has loaded. The libraries of the providers take seconds, that of
+Temporal makes each fork twice as long, and most commands need none.
 """
 
 
@@ -172,10 +175,9 @@ class _Parent:
         self.environment = {
             name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
         }
-        self._place = tempfile.mkdtemp(prefix="agentforge-doors-")
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.forked", str(theirs.fileno()), self._place],
+                [sys.executable, "-m", "tests.forked", str(theirs.fileno()), str(judging.the_doors().place)],
                 cwd=TOP,
                 env=self.environment,
                 pass_fds=[theirs.fileno()],
@@ -203,7 +205,6 @@ class _Parent:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        shutil.rmtree(self._place, ignore_errors=True)
 
 
 _parents: list[_Parent] = []
@@ -237,8 +238,6 @@ def _serve(connection: socket.socket, place: Path) -> None:
             return
         request = json.loads(_exactly(connection, int.from_bytes(length, "big")))
         _import_what_was_used()
-        if judging.ASKED in request[2]:
-            doors.open_for_the_usual()
         if len(fds) < 4:
             _, status = os.waitpid(_begin(request, fds, doors, connection), 0)
             connection.sendall(b"%8d" % os.waitstatus_to_exitcode(status))
@@ -338,11 +337,6 @@ def _streams() -> Iterator[Any]:
 
 
 def _import_everything() -> None:
-    of_temporal = (
-        "client",
-        "worker",
-        "workflow",
-    )  # imported and not used: its threads begin with the first connection
     for name in (
         "agentforge.app.drivers.driver",
         "agentforge.models.scripted",
@@ -351,8 +345,6 @@ def _import_everything() -> None:
         "rich.table",
     ):
         importlib.import_module(name)
-    for name in of_temporal:
-        importlib.import_module(f"agentforge.engines.temporal.{name}")
     for module in pkgutil.walk_packages(cli.__path__, f"{cli.__name__}."):
         importlib.import_module(module.name)
     with contextlib.suppress(UserError):
@@ -365,12 +357,12 @@ class _Noting:
     """Finds nothing, and notes what is looked for: however the command ends, the next one finds it loaded."""
 
     def find_spec(self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None) -> None:
-        if name in _WIRES:
-            _used[_WIRES.index(name)] = 1
+        if name in _LARGE:
+            _used[_LARGE.index(name)] = 1
 
 
 def _import_what_was_used() -> None:
-    new = [name for at, name in enumerate(_WIRES) if _used[at] and name not in sys.modules]
+    new = [name for at, name in enumerate(_LARGE) if _used[at] and name not in sys.modules]
     for name in new:
         importlib.import_module(name)
     if new:

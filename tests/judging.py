@@ -6,15 +6,16 @@ walls, no limits and no caretaker: what is about those, or about how the judge i
 
 import atexit
 import contextlib
+import functools
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +26,9 @@ from agentforge.sandbox.walls.bubblewrap import Bubblewrap
 from agentforge.sandbox.walls.landlock import Landlock
 from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.system.processes import Completed
+from tests import doors
+from tests.doors import READ_AT_THE_START, door_of, start_forking
 from tests.kept_runs import KeptRuns
-
-READ_AT_THE_START = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1"}
-FORKING = Path(__file__).with_name("loaded_judge.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +98,6 @@ class _Line:
         self._socket.close()
 
 
-def _start_forking(
-    program: str, given: socket.socket, script: Path, standard_input: int
-) -> "subprocess.Popen[bytes]":
-    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return subprocess.Popen(
-        [program, FORKING, str(given.fileno()), str(script)],
-        env=env | READ_AT_THE_START,
-        pass_fds=[given.fileno()],
-        stdin=standard_input,
-        stdout=subprocess.DEVNULL,
-    )
-
-
 class _Parent(_Line):
     """The process that forks the judges of this one, with the interpreter of this one."""
 
@@ -119,7 +106,7 @@ class _Parent(_Line):
         super().__init__(ours)
         with theirs, tempfile.TemporaryDirectory() as folder:
             lay_judge(Path(folder))
-            self._process = _start_forking(sys.executable, theirs, Path(folder, SCRIPT), subprocess.DEVNULL)
+            self._process = start_forking(sys.executable, theirs, Path(folder, SCRIPT), subprocess.DEVNULL)
             theirs.close()
             assert ours.recv(1), "the judge could not be loaded"
 
@@ -147,64 +134,85 @@ kept that have been asked before.
 """
 FORKED = "forked"
 WALLS: tuple[type[Bubblewrap | Landlock | NoSandbox], ...] = (Bubblewrap, Landlock, NoSandbox)
-OFTEN = 2
-"""From then on an environment has a process that forks its judges: to load one takes as long as two judges."""
+OFTEN = 1
+"""After so many runs an environment has a process that forks its judges: to load one takes as long as two judges."""
 
 
 class Doors:
-    """Of the process that forks commands: a door for the judges of each environment that has often run one.
-    Behind it a process is waiting that has loaded the judge with the interpreter of that environment.
+    """For the judges of each environment that has run one before: behind its door a process is waiting that has
+    loaded the judge with the interpreter of that environment.
     """
 
     def __init__(self, place: Path) -> None:
-        self._place = place
-        self._noted = self._place / "noted"
-        self._noted.touch()
-        self._open: dict[str, Path] = {}
-        self._processes: list[subprocess.Popen[bytes]] = []
-        lay_judge(self._place)
-        atexit.register(self.close)
+        self.place = place
+        self._noted = place / "noted"
 
-    def open_for_the_usual(self) -> None:
-        """Before a command is forked."""
-        for program, times in Counter(self._noted.read_text().splitlines()).items():
-            if times >= OFTEN and program not in self._open:
-                self._open[program] = self._place / str(len(self._open))
-                with socket.socket(socket.AF_UNIX) as door:
-                    door.bind(str(self._open[program]))
-                    door.listen(16)
-                    self._processes.append(
-                        _start_forking(program, door, self._place / SCRIPT, subprocess.PIPE)
-                    )
-
-    def close(self) -> None:
-        """Whoever waits behind a door ends."""
-        for process in self._processes:
-            process.communicate()
-        self._processes.clear()
-
-    def lead_judges_there(self, asked: str) -> None:
-        """In a command: its judges are forked, whatever walls it has. All else that it runs stays within them."""
+    def lead_judges_there(self, asked: str, put: Callable[[type, str, object], None] = setattr) -> None:
+        """In this process: its judges are forked, whatever walls it has. All else that it runs stays within them."""
         for kind in WALLS:
-            kind.run = self.around(kind.run)  # type: ignore[method-assign]  # in this process alone
+            put(kind, "run", self.around(kind.run))
         if asked != FORKED:
-            ask_judges_once(asked)
+            ask_judges_once(asked, put)
 
     def around(self, run: Callable[..., Completed]) -> Callable[..., Completed]:
         """This way to run a program, but for judges that have a door."""
 
         def run_or_fork(walls: Sandbox, argv: Sequence[str], confinement: Confinement) -> Completed:
-            if not _is_judge(argv, confinement):
-                return run(walls, argv, confinement)
-            if (door := self._open.get(argv[0])) is not None:
-                with contextlib.suppress(ConnectionError), socket.socket(socket.AF_UNIX) as connection:
-                    connection.connect(str(door))
+            if _is_judge(argv, confinement) and self._is_open(argv[0]):
+                with contextlib.suppress(*_GONE), socket.socket(socket.AF_UNIX) as connection:
+                    connection.connect(str(door_of(self.place, argv[0])))
                     return _judged(_Line(connection), argv, confinement)
-            with self._noted.open("a") as noted:
-                noted.write(f"{argv[0]}\n")
             return run(walls, argv, confinement)
 
         return run_or_fork
+
+    def _is_open(self, program: str) -> bool:
+        if door_of(self.place, program).exists():
+            return True
+        with self._noted.open("a+") as noted:
+            noted.write(f"{program}\n")
+            noted.seek(0)
+            if noted.read().split("\n").count(program) <= OFTEN:
+                return False
+        with contextlib.suppress(*_GONE), socket.socket(socket.AF_UNIX) as asking:
+            asking.connect(str(self.place / _ASKED_FOR))
+            asking.sendall(f"{program}\n".encode())
+            return bool(asking.recv(1))
+        return False
+
+
+_GONE = (ConnectionError, FileNotFoundError)
+_ASKED_FOR = "asked for"
+"""The socket where doors are asked for."""
+
+
+class KeptDoors(Doors):
+    """Doors, and the process that opens them."""
+
+    def __init__(self) -> None:
+        super().__init__(Path(tempfile.mkdtemp(prefix="agentforge-doors-")))  # a socket's name is short
+        lay_judge(self.place)
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(str(self.place / _ASKED_FOR))
+            listening.listen(16)
+            self._keeper = subprocess.Popen(
+                [sys.executable, doors.__file__, str(listening.fileno()), str(self.place / SCRIPT)],
+                pass_fds=[listening.fileno()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+            )
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """Whoever waits behind a door ends."""
+        self._keeper.communicate()
+        shutil.rmtree(self.place, ignore_errors=True)
+
+
+@functools.cache
+def the_doors() -> KeptDoors:
+    """Those of the tests of this process, and of the commands that are forked for them."""
+    return KeptDoors()
 
 
 def ask_judges_once(place: str, put: Callable[[type, str, object], None] = setattr) -> None:

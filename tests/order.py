@@ -48,8 +48,9 @@ def _needs_a_server(tests: list[pytest.Item]) -> bool:
     return any("temporal" in item.nodeid for item in tests)
 
 
-def _chance(tests: list[pytest.Item]) -> str:
-    """Neighbours wait for the same things to be made: better they are far from one another. The same in every
-    process.
+def _chance(tests: list[pytest.Item]) -> tuple[bool, str]:
+    """What installs from an index takes longest, and comes first: no process is last with it alone. Of the rest
+    neighbours wait for the same things to be made: better they are far from one another. The same in every process.
     """
-    return hashlib.sha256(tests[0].path.stem.encode()).hexdigest()
+    waits = any(item.get_closest_marker("network") for item in tests)
+    return not waits, hashlib.sha256(tests[0].path.stem.encode()).hexdigest()

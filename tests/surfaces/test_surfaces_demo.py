@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import forked
-from tests.depth import SOAK, telling
+from tests.depth import shown_by, telling
 from tests.project.pages import ROOT, fences, shown_in_order
 from tests.surfaces.scene import Scene, make_scene
 from tests.surfaces.test_surfaces_screens import DEMO, PICTURES, WIDTHS, same_each_time
@@ -57,8 +57,11 @@ def test_the_demo_ends_with_a_verified_branch_and_shows_what_it_caught(tmp_path:
     assert "is not empty" in refused.stderr
 
 
+@shown_by(
+    "tests/whole/test_replay.py::test_a_fork_shares_what_came_before_pays_only_for_its_own_and_is_proved_by_itself"
+)
 def test_a_fork_at_any_step_of_the_demo_reaches_its_end_and_pays_only_for_its_own(tmp_path: Path) -> None:
-    """In a soak at every step, and each played again is as on record."""
+    """At every step, and each played again is as on record."""
     scene = make_scene(tmp_path)
     closed = {"PIP_NO_INDEX", "UV_NO_INDEX", "UV_OFFLINE", "UV_FIND_LINKS", "AGENTFORGE_HOME"}
     demo = Scene(
@@ -68,13 +71,12 @@ def test_a_fork_at_any_step_of_the_demo_reaches_its_end_and_pays_only_for_its_ow
     assert Scene(scene.top, demo.environ).run("demo", "--keep", str(tmp_path / "kept")).returncode == 0
     first = demo.task
     steps = demo.data("inspect", first)
-    for step in telling(list(reversed(range(len(steps)))), 1):
+    for step in reversed(range(len(steps))):
         other = demo.data("fork", first, "--from-step", str(step))
         assert other["status"] == "completed", step
         assert other["cost"]["calls"] == len(steps) - step
-    if SOAK:
-        again = demo.data("replay", "--all")
-        assert [each["same"] for each in again] == [True] * (len(steps) + 1), again
+    again = demo.data("replay", "--all")
+    assert [each["same"] for each in again] == [True] * (len(steps) + 1), again
 
 
 def check_picture(name: str, shown: str) -> None:

@@ -22,6 +22,7 @@ from agentforge.surfaces.cli.main import main
 from agentforge.system import strict_yaml
 from tests import forked
 from tests.engines.crash_site import PROJECT, REQUEST, SCRIPT, SMALL, Scene, found, reference, share_cache
+from tests.judging import ASKED
 from tests.temporal.servers import Server, free_port
 from tests.whole.plays import SHOP
 from tests.whole.walks import WANTED
@@ -202,8 +203,9 @@ def test_a_worker_takes_its_queue_and_how_much_it_does_at_once_from_its_options(
 
 
 def test_ctrl_c_leaves_a_task_to_the_workers_and_an_abort_ends_what_runs(
-    packages: Path, server: Server, tmp_path: Path, home: Path
+    packages: Path, server: Server, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv(ASKED)  # also what a judge runs
     reference(packages, SMALL)  # the packages of an environment
     scene = found(tmp_path / "site", {**PROJECT, "tests/test_shout.py": SLEEPY})
     share_cache(packages, scene)

@@ -10,19 +10,19 @@ import shlex
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests import forked
 from tests.sharing import SAME_DATE, share_here
+from tests.wheels import version_at_hand
 
 COMMAND = forked.COMMAND
 
-# In the versions that run these very tests: whoever can run them has the packages in the cache, so no index
-# is asked.
+# In the versions that run these very tests, of pygments what they use of it: whoever can run them has the packages
+# in the cache, so no index is asked.
 PACKAGES = ("iniconfig", "packaging", "pluggy", "pygments", "pytest")
-PINNED = ", ".join(f'"{name}=={version(name)}"' for name in PACKAGES)
+PINNED = ", ".join(f'"{name}=={version_at_hand(name)}"' for name in PACKAGES)
 PROJECT = {
     "pyproject.toml": f'[project]\nname = "calc"\nversion = "1.0"\n\n[dependency-groups]\ntest = [{PINNED}]\n',
     "calc/__init__.py": 'def double(number: int) -> int:\n    """Twice the number."""\n    return number\n',

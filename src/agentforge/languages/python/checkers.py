@@ -187,6 +187,10 @@ def left_formatters(project: PythonProject) -> list[str]:
 
 def _run_by_project(project: PythonProject) -> frozenset[str]:
     """The checkers that a hook or a command of the project runs."""
+    return project.once("checkers", _named_by)
+
+
+def _named_by(project: PythonProject) -> frozenset[str]:
     hooks = frozenset(HOOK.findall(project.text(HOOKS)))
     commands = frozenset(name for name, _ in _calls(project))
     return frozenset(each.name for each in CHECKERS if hooks & {*each.hooks} or each.name in commands)

@@ -46,13 +46,10 @@ class OwnSource(NamedTuple):
     """Commands of further environments, which are not the plain tests."""
 
 
-def own_sources(project: PythonProject) -> Iterator[OwnSource]:
+def own_sources(project: PythonProject) -> tuple[OwnSource, ...]:
     """Every place that says how tests are run; the one that says it most plainly first."""
-    yield _tox(project)
-    yield _nox(project)
-    yield _scripts(project)
-    yield _make(project)
-    yield _workflows(project)
+    places = (_tox, _nox, _scripts, _make, _workflows)
+    return project.once("own sources", lambda it: tuple(read(it) for read in places))
 
 
 def command_lines(text: str) -> Iterator[tuple[str, ...]]:

@@ -3,12 +3,14 @@
 import ast
 import configparser
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 from agentforge.core.errors import UsageError
 from agentforge.languages.described import Read, Table, decode, table
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,14 @@ class PythonProject:
     tox_ini: configparser.ConfigParser
     setup_py: Table
     """The keywords of `setup(...)` whose values are literals."""
+    found: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
+    """What was read once: its files do not change."""
+
+    def once(self, name: str, read: Callable[["PythonProject"], T]) -> T:
+        """What is read from the whole project, and asked for many times."""
+        if name not in self.found:
+            self.found[name] = read(self)
+        return cast("T", self.found[name])
 
     def text(self, path: str) -> str:
         """A file as text; empty when there is none."""
