@@ -1,4 +1,6 @@
-"""Text as a person may be shown it, apart from how it is printed: a list in a pipe needs no more."""
+"""Text as a person may be shown it, its commands as they work here, apart from how it is printed: a list in
+a pipe needs no more.
+"""
 
 from agentforge.system.visible import harmless
 
@@ -12,6 +14,10 @@ def safe(text: str) -> str:
 
     if _OWN_SETTINGS in text:
         text = text.replace(_OWN_SETTINGS, _own_settings())
+    if "agentforge " in text or "git " in text:
+        from agentforge.surfaces.cli.pasting import pasteable
+
+        text = pasteable(text)
     return harmless(redact(text)[0])
 
 

@@ -32,7 +32,7 @@ contain: the commits, their trees, and who signed."""
 @repo_option
 @json_option
 def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
-    """Check the proof of TASK, of BRANCH, or of an envelope in FILE. Without one, it is the newest task."""
+    """Check the proof of TASK, of BRANCH, or of an envelope in FILE. By default, the newest task."""
     from agentforge.app.evidence import proof
     from agentforge.app.record.open_tasks import known_task
     from agentforge.core.errors import UsageError
