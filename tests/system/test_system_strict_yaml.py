@@ -173,3 +173,9 @@ def test_every_value_that_can_be_written_has_places(value: Json) -> None:
         return sum(1 + count(child) for child in below)
 
     assert len(list(places(dump(value)))) == count(value)
+
+
+def test_a_line_that_is_indented_with_a_tab_is_told_so() -> None:
+    for text in ("model:\tx\n\ty: 1\n", "python:\n\ttests: x\n"):
+        with pytest.raises(UsageError, match=r"f:2:1: the line is indented with a tab; YAML wants spaces"):
+            load(text, "f")

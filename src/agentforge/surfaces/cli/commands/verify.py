@@ -137,10 +137,27 @@ def _show(task: str, findings: "list[Finding]", *, as_data: bool) -> int:
 
 
 def _print_rows(findings: "list[Finding]") -> None:
+    """One row for each finding; those of one kind that are as they should be have one together."""
+    from collections import Counter
+
     from agentforge.system.visible import brief
 
+    together = Counter(_kind(finding) for finding in findings)
     for finding in findings:
-        say(f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {brief(finding.text, 300)}".rstrip())
+        if (kind := _kind(finding)) is None:
+            say(f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {brief(finding.text, 300)}".rstrip())
+        elif number := together.pop(kind, 0):
+            say(f"ok     {kind}: {number}, each as it was recorded")
+
+
+def _kind(finding: "Finding") -> str | None:
+    """Which of many alike it is; None where it is to be read for itself."""
+    if not finding.ok:
+        return None
+    first, _, rest = finding.row.partition(" ")
+    if "/" in first:
+        return f"gates {rest}".rstrip()
+    return f"{first}s" if first in ("artifact", "requirement") and rest else None
 
 
 def _wrong(findings: "list[Finding]") -> list[str]:
