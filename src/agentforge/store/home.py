@@ -26,10 +26,9 @@ def home_path(environ: Mapping[str, str] = os.environ) -> Path:
         )
     # The directory may itself be a link; nothing below it is followed.
     found = place.resolve()
-    there = next(each for each in (found, *found.parents) if each.exists())
-    if not there.is_dir():
+    if found.exists() and not found.is_dir():
         raise UsageError(
-            f"{one_line(str(there))} is no directory, so nothing of yours can be kept there.",
+            f"{one_line(str(found))} is no directory, so nothing of yours can be kept there.",
             "Set AGENTFORGE_HOME to a directory of your own.",
         )
     return found

@@ -51,6 +51,12 @@ def load_file(path: Path) -> Json:
         return load_settings(read_bounded(path, SETTINGS_BYTES).decode(), str(path))
     except FileNotFoundError:
         return None
+    except NotADirectoryError:
+        there = next(each for each in path.parents if each.exists())
+        raise UsageError(
+            f"{there} is no directory, so there can be no {path}.",
+            "Set HOME or AGENTFORGE_HOME to a directory of your own.",
+        ) from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not text in UTF-8.", "Fix or remove it.") from None
     except OSError as error:

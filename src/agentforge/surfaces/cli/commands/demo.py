@@ -76,8 +76,9 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
         _announce(screen, demo.repository, task.state.sandbox, WATCH[lane])
         screen.line(f"Request:    {REQUEST}\n")
         drive(task, ScreenWatcher(screen))
-        screen.line("\nCaught on the way, and fed back to the model:", "heading")
-        for mistake in caught(steps_of(task.files)):
+        if mistakes := caught(steps_of(task.files)):
+            screen.line("\nCaught on the way, and fed back to the model:", "heading")
+        for mistake in mistakes:
             screen.line(f"  {mistake}", "caught")
         screen.line(f"\n{HONESTLY}", "heading")
     code = tell(task, as_data=as_data)
