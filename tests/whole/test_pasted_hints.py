@@ -19,9 +19,14 @@ HINTS: list[dict[str, Any]] = strict_yaml.load_settings(
     Path(__file__).with_name("hints.yaml").read_text(encoding="utf-8"), "hints.yaml"
 )  # type: ignore[assignment]  # a list of rows
 PASTED = sorted(
-    (row for row in HINTS if "shown_by" not in row), key=lambda row: row.get("given") != "committed"
+    (row for row in HINTS if "shown_by" not in row),
+    key=lambda row: (
+        row.get("given") != "finished",
+        str(row["hint"]).startswith(("agentforge start", "agentforge merge")),
+        str(row["hint"]) == "agentforge merge {}",
+    ),
 )
-"""First what needs a checkout in which nothing lies about."""
+"""First what is about the newest task and a checkout in which nothing lies about; what changes that comes last."""
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +45,7 @@ def stuck_task(play: Play) -> dict[str, str]:
     return {"task_id": newest(play.top).name, "model": f"scripted:{other}"}
 
 
-def committed(play: Play) -> dict[str, str]:
+def finished_task(play: Play) -> dict[str, str]:
     """A finished task whose files nobody has in the way."""
     (play.top / "tests/test_net.py").unlink()
     return lines.finished_task(play)
@@ -77,7 +82,7 @@ def in_a_workflow(play: Play) -> dict[str, str]:
 
 MOMENTS: dict[str, Callable[[Play], dict[str, str]]] = {
     **lines.MOMENTS,
-    "committed": committed,
+    "finished": finished_task,
     "granted": granted,
     "phased": in_a_workflow,
     "stuck": stuck_task,

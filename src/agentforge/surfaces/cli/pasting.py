@@ -17,7 +17,7 @@ from agentforge.system.installation import STARTED_FOR, this_program
 _NAMED = "_AGENTFORGE_REPO"
 _BEGINS = r"(?m)(?:(?<=`)|(?<=: )|(?<=^  ))"
 """Where in a text a command begins: in quotes, behind a colon, on a line of its own."""
-_OURS = re.compile(_BEGINS + r"agentforge ([a-z-]++)( [a-z][a-z-]*+)?+(?! --repo)")
+_OURS = re.compile(_BEGINS + r"agentforge ([a-z-]+)(?![a-z-])( [a-z][a-z-]*(?![\w-]))?(?! --repo)")
 _GIT = re.compile(_BEGINS + r"git (?=[a-z])(?!config|init)")
 
 

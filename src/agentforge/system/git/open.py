@@ -87,7 +87,7 @@ def _refusal(path: Path, completed: Completed, answers: Sequence[str]) -> UsageE
         )
     return UsageError(
         f"The repository at {path} cannot be read: {failure(completed, ('rev-parse',)).sentence}",
-        "`git status` there says more.",
+        "`git status` there shows why.",
     )
 
 

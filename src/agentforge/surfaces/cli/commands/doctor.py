@@ -67,11 +67,10 @@ def _models(found: "Models") -> dict[str, object]:
 
 
 def _show(machine: "MachineReport", *, detail: bool) -> None:
-    widest = max(len(check.name) for check in machine.checks) + 2
     for check in machine.checks:
-        say(paragraph(f"{check.state:<8}{check.name.replace('_', ' '):<{widest}}", check.detail))
+        say(paragraph(f"{check.state:<8}{check.name.replace('language_', 'lang. '):<15}", check.detail))
         if check.next_step and check.state != "ok":
-            say(paragraph(f"{'':<{8 + widest}}", check.next_step))
+            say(paragraph(f"{'':<23}", check.next_step))
     if not detail:
         say("\nSandboxes, tested just now (--detail shows how):")
     for rung in machine.walls:
@@ -80,9 +79,9 @@ def _show(machine: "MachineReport", *, detail: bool) -> None:
         if not detail:
             broken = [each for each in rung.tried if not each.held]
             held = f"held {len(rung.tried) - len(broken)} of {len(rung.tried)} attempts to get out"
-            say(f"{'BROKEN' if broken else 'ok':<8}{rung.name:<{widest}}{held}")
+            say(f"{'BROKEN' if broken else 'ok':<8}{rung.name:<15}{held}")
             for each in broken:
-                say(paragraph(f"{'':<8}{each.name:<{widest}}", each.detail))
+                say(paragraph(f"{'':<8}{each.name:<15}", each.detail))
             continue
         say(f"\nSandbox {rung.name}, tested just now:")
         for each in rung.tried:

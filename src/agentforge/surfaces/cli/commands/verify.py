@@ -96,9 +96,14 @@ def _verify_task(top: Path, target: str | None, *, rerun: bool, signed: bool, as
         return 1 if wrong else 0
     _print_rows(findings)
     if wrong == ["delivery"]:
+        asked = state.open_escalation
         say(
-            f"{task.task_id} has no proof yet: it is {state.status} and has delivered nothing. "
-            f"Go on with `agentforge continue {task.task_id}`."
+            f"{task.task_id} has no proof yet: it has delivered nothing. "
+            + (
+                f"It waits for you: `agentforge escalations show {asked.id} --task {task.task_id}`."
+                if asked
+                else f"Go on with `agentforge continue {task.task_id}`."
+            )
         )
     elif not branched:
         say(nothing_changed(state))
