@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,7 @@ asked twice about the same files (`tests/kept_runs.py`).
 """
 _START_OF_JUDGES_ALONE = frozenset({"test_cheats_whole"})
 """Whole tasks whose judges may be forked, each for itself: what they judge changes how tests are run."""
+COMMAND = Path(sys.executable).with_name("agentforge")
 WIDE, WHOLE = (Path(__file__).with_name(name) for name in ("wide", "whole"))
 _ROOM = 4 << 30
 """Bytes that must be free where the files of tests live; a run takes less than half of it."""
@@ -126,6 +128,16 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> None:
     has not.
     """
     os.environ["UV_FIND_LINKS"] = str(packed(_shared(tmp_path_factory)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The command is on the path of whoever runs it, and nothing else that was installed beside it."""
+    place = _shared(tmp_path_factory) / "bin"
+    place.mkdir(exist_ok=True)
+    with suppress(FileExistsError):  # another process was first
+        (place / COMMAND.name).symlink_to(COMMAND)
+    os.environ["PATH"] = f"{place}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
 
 @pytest.fixture(autouse=True)

@@ -232,6 +232,10 @@ def test_a_failing_set_up_says_which_command_its_last_words_and_what_to_correct(
     [
         ("error: Failed to fetch: https://x/simple/\n  cause: error sending request for url", True),
         ("Temporary failure in name resolution", True),
+        (
+            "error: Request failed after 3 retries in 9.6s\n  cause: Failed to fetch: x\n  cause: HTTP status server error (502 Bad Gateway)",
+            True,
+        ),
         ("npm error code ENOTFOUND", True),
         ("error: no version of greet satisfies greet==9", False),
     ],

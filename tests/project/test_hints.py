@@ -12,8 +12,10 @@ from pathlib import Path
 import click
 import pytest
 
+from agentforge.surfaces.cli.command_list import COMMANDS
 from agentforge.surfaces.cli.main import cli
 from agentforge.surfaces.cli.safe_text import safe
+from agentforge.system import strict_yaml
 from tests.project.texts import nodes, strings
 
 ROOT = Path(__file__).parents[2]
@@ -76,16 +78,18 @@ def test_no_document_names_the_other_project_of_the_package_index() -> None:
 QUOTED = re.compile(r"`(agentforge [^`\n]*)`")
 LINES = re.compile(r"^\s+(agentforge [^\n]*)", re.MULTILINE)
 SPEAKS_OF_COMMANDS = re.compile(r"""agentforge |["']agentforge""")
+PASTED = "tests/whole/hints.yaml"
 MADE_OF = ("command", "join")
 """Functions that make a command line of words."""
 
 
-def commands_in(text: str) -> Iterator[str]:
+def commands_in(module: str, *, without: re.Pattern[str] | None = None) -> Iterator[str]:
     """Every command line of ours that the sentences of a module can tell a person to type; `{}` for a value."""
-    if not SPEAKS_OF_COMMANDS.search(text):
+    if not SPEAKS_OF_COMMANDS.search(module):
         return
-    tree = ast.parse(text)
-    for value in strings(tree):
+    tree = ast.parse(module)
+    for text in strings(tree):
+        value = text if without is None else without.sub("", text)
         yield from QUOTED.findall(value)
         yield from LINES.findall(value)
     for node in nodes(tree):
@@ -156,6 +160,37 @@ def test_every_command_that_a_sentence_names_can_be_typed() -> None:
                 wrong.append(f"{path.relative_to(SOURCE)}: {line}: {problem}")
     assert wrong == []
     assert found > 200  # the sentences, the examples of the help, and the lines under "Next:"
+
+
+ALONE = re.compile(rf"agentforge ({'|'.join(COMMANDS)})( [^\n]*)?$")
+EXAMPLES = re.compile(r"(?s)\nExamples:\n.*?(\n\n|$)")
+"""The examples of a help text, which the documents show: no hint for somebody who is in the middle."""
+
+
+def hinted(text: str) -> set[str]:
+    """The commands of ours that a module tells a person to type, each value as `{}`."""
+    alone = {line for line in strings(ast.parse(text)) if ALONE.match(line)}
+    lines = alone.union(commands_in(text, without=EXAMPLES))
+    return {re.sub(r"'?\{\w*\}'?", "{}", " ".join(line.split())) for line in lines}
+
+
+@pytest.mark.slow
+def test_every_hint_of_the_program_is_pasted_by_a_test() -> None:
+    rows = strict_yaml.load_settings((ROOT / PASTED).read_text(encoding="utf-8"), PASTED)
+    assert isinstance(rows, list)
+    shown = {str(row["hint"]): row for row in rows if isinstance(row, dict)}
+    found = set().union(
+        *(
+            hinted(text)
+            for path in SOURCE.rglob("*.py")
+            if SPEAKS_OF_COMMANDS.search(text := path.read_text(encoding="utf-8"))
+        )
+    )
+    assert sorted(found - {*shown}) == [], f"add how it is pasted to {PASTED}"
+    assert sorted({*shown} - found) == [], f"nothing says it any more: {PASTED}"
+    for row in shown.values():
+        name, _, test = str(row.get("shown_by", "")).partition("::")
+        assert not name or f"def {test}(" in (ROOT / name).read_text(encoding="utf-8"), row
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ what it prints, and its last commands work as they are.
 import json
 import os
 import re
+import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -46,9 +48,7 @@ def test_the_demo_ends_with_a_verified_branch_and_shows_what_it_caught(tmp_path:
     (shown,) = [body for kind, body in fences(ROOT / "README.md") if "gate red failed" in body]
     assert shown_in_order(shown, said) == []
     pasted = said.partition("Next:\n")[2].partition("\n\n")[0]
-    ran = subprocess.run(
-        ["bash", "-e", "-c", pasted], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
-    )
+    ran = paste(pasted, tmp_path, environ)
     assert ran.returncode == 0, pasted + ran.stdout + ran.stderr
     assert "the proof holds" in ran.stdout
     assert "its tree is the one that the task proved" in ran.stdout
@@ -57,18 +57,18 @@ def test_the_demo_ends_with_a_verified_branch_and_shows_what_it_caught(tmp_path:
     assert "is not empty" in refused.stderr
 
 
+def test_an_interrupted_demo_goes_on_from_anywhere(tmp_path: Path) -> None:
+    demo = demo_in(tmp_path)
+    first = demo.task
+    assert first in demo.run("status").stdout
+
+
 @shown_by(
     "tests/whole/test_replay.py::test_a_fork_shares_what_came_before_pays_only_for_its_own_and_is_proved_by_itself"
 )
 def test_a_fork_at_any_step_of_the_demo_reaches_its_end_and_pays_only_for_its_own(tmp_path: Path) -> None:
     """At every step, and each played again is as on record."""
-    scene = make_scene(tmp_path)
-    closed = {"PIP_NO_INDEX", "UV_NO_INDEX", "UV_OFFLINE", "UV_FIND_LINKS", "AGENTFORGE_HOME"}
-    demo = Scene(
-        tmp_path / "kept/pantry",
-        {name: value for name, value in scene.environ.items() if name not in closed},
-    )
-    assert Scene(scene.top, demo.environ).run("demo", "--keep", str(tmp_path / "kept")).returncode == 0
+    demo = demo_in(tmp_path)
     first = demo.task
     steps = demo.data("inspect", first)
     for step in reversed(range(len(steps))):
@@ -79,12 +79,54 @@ def test_a_fork_at_any_step_of_the_demo_reaches_its_end_and_pays_only_for_its_ow
     assert [each["same"] for each in again] == [True] * (len(steps) + 1), again
 
 
+def demo_in(tmp_path: Path) -> Scene:
+    """The project of a demo that was interrupted, and went on by what it said then."""
+    scene = make_scene(tmp_path)
+    closed = {"PIP_NO_INDEX", "UV_NO_INDEX", "UV_OFFLINE", "UV_FIND_LINKS", "AGENTFORGE_HOME"}
+    demo = Scene(
+        tmp_path / "kept/pantry",
+        {name: value for name, value in scene.environ.items() if name not in closed},
+    )
+    stopped = interrupted("--keep", str(tmp_path / "kept"), at=scene.top, environ=demo.environ)
+    assert stopped.startswith("Interrupted. `sh "), stopped
+    (how,) = re.findall("`(.*)`", stopped)
+    done = paste(how, tmp_path, demo.environ)
+    assert done.returncode == 0, how + done.stdout + done.stderr
+    assert f"verify {demo.task}" in done.stdout
+    return demo
+
+
+def interrupted(*words: str, at: Path, environ: Mapping[str, str]) -> str:
+    """What the demo says when somebody presses Ctrl-C in its first stage."""
+    with forked.ForkedCommand(
+        [forked.COMMAND, "demo", *words],
+        cwd=at,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert any("stage red" in line for line in running.stdout)
+        running.send_signal(signal.SIGINT)
+        said = str(running.stderr.read()).strip()
+    assert running.returncode == 130
+    return said
+
+
+def paste(lines: str, at: Path, environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """What was printed, in a shell that is somewhere else, has another home, and nothing of ours on its path."""
+    bare = {**environ, "PATH": os.defpath}
+    words = ["sh", "-e", "-c", lines]
+    return subprocess.run(words, cwd=at, env=bare, capture_output=True, text=True, check=False)
+
+
 def check_picture(name: str, shown: str) -> None:
     """The screen as it was kept, without the line that is overwritten; `SCREENS=write` keeps it anew. What is
     done side by side may be told in another order.
     """
     lines = re.sub(r"(?m)^[\u2800-\u28ff] .*\n", "", same_each_time(shown))
-    lines = re.sub(r"\S+/bin/agentforge(?= )", "agentforge", lines)  # wherever this copy is installed
     picture = PICTURES / f"{name}.txt"
     if os.environ.get("SCREENS") == "write":
         picture.write_text(lines, encoding="utf-8")

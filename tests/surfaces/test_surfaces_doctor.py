@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -81,7 +82,10 @@ def test_the_doctor_speaks_to_people_too_and_leaves_nothing_behind(
     assert doctor.doctor.main([], standalone_mode=False) in (0, 1)
     said = capsys.readouterr().out
     assert "tested just now" in said
-    assert "It promises:" in said
+    assert re.search(r"^ok +landlock +held (\d+) of \1 attempts to get out$", said, re.MULTILINE)
+    assert max(map(len, said.splitlines())) < 200
+    assert doctor.doctor.main(["--detail"], standalone_mode=False) in (0, 1)
+    assert "It promises:" in capsys.readouterr().out
     assert not (home / ".agentforge").exists()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.surfaces.cli.request import request_of
 from tests import forked
 from tests.rows import every
 from tests.surfaces.scene import CODE, COMMAND, PATCH, REVIEW, TEST, Scene, make_scene
@@ -36,6 +37,8 @@ def started(scene: Scene, *words: str, given: str | bytes = "") -> subprocess.Co
 
 
 WRONG = {
+    "our own words": (("start", "…"), "The request has no words"),
+    "what stands for words": (("start", "what you want"), "'what you want' stands for the request"),
     "unquoted": (
         ("start", "Greet", "the", "world"),
         'Put the request in quotes: `agentforge start "Greet the world"`.',
@@ -54,6 +57,11 @@ def test_what_is_no_request_is_answered_with_one_that_works(scene: Scene, case: 
     ended = started(scene, *words)
     assert ended.returncode == 2
     assert ended.stderr.decode().startswith(f"error: {sentence}")
+
+
+def test_colours_and_what_nobody_sees_are_no_part_of_a_request() -> None:
+    pasted = "Greet \x1b[31mred\x1b[0m\x07 people\u202e,\r\nand in two lines\ttoo"
+    assert request_of((pasted,), None, "start") == "Greet red people,\nand in two lines\ttoo"
 
 
 @pytest.mark.slow

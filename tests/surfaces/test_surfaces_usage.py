@@ -165,7 +165,9 @@ def test_a_task_that_has_delivered_nothing_has_no_proof_yet(
 ) -> None:
     assert main(("verify",)) == 1
     said = capsys.readouterr().out
-    assert "has no proof yet: it is blocked and has delivered nothing" in said
+    assert (
+        "has no proof yet: it has delivered nothing. It waits for you: `agentforge escalations show" in said
+    )
     assert "does not hold" not in said
     assert "does not match" not in said
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import PolicyError, Unusable, UsageError
+from agentforge.system.git.call import failure
 from agentforge.system.git.history import recent_commits
 from agentforge.system.git.repository import Change, Git, Lines, TreeEntry
+from agentforge.system.processes import Completed
 
 LOCK = os.open(os.devnull, os.O_RDONLY)
 """As under a driver, each git process inherits one: such a call does not copy this process first."""
@@ -380,3 +382,14 @@ def test_the_last_commits_are_told_with_what_each_changed(repo: Git) -> None:
     assert (first.subject, len(first.paths)) == ("first", 3)
     assert recent_commits(repo, tip, 1) == [newest]
     assert recent_commits(repo, "0" * 40, 9) == []
+
+
+def test_the_paths_that_git_lists_below_its_reason_are_named() -> None:
+    said = (
+        b"error: The following untracked working tree files would be overwritten by merge:\n"
+        b"\ttests/test_net.py\n\tx.py\nPlease move or remove them before you merge.\nAborting\n"
+    )
+    found = failure(
+        Completed(("git", "merge"), 1, b"", said, timed_out=False, seconds_ms=1, truncated=False), ("merge",)
+    ).sentence
+    assert found.endswith("would be overwritten by merge: tests/test_net.py, x.py.")

@@ -1,6 +1,7 @@
 """YAML that means what it shows, and mistakes that say where they are."""
 
 import math
+from pathlib import Path
 
 import pytest
 import yaml
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
-from agentforge.system.strict_yaml import YamlValue, dump, load
+from agentforge.system.strict_yaml import YamlValue, dump, load, load_file
 from agentforge.system.yaml_places import line_of, places, spell
 from tests.rows import every
 
@@ -173,3 +174,15 @@ def test_every_value_that_can_be_written_has_places(value: Json) -> None:
         return sum(1 + count(child) for child in below)
 
     assert len(list(places(dump(value)))) == count(value)
+
+
+def test_a_line_that_is_indented_with_a_tab_is_told_so() -> None:
+    for text in ("model:\tx\n\ty: 1\n", "python:\n\ttests: x\n"):
+        with pytest.raises(UsageError, match=r"f:2:1: the line is indented with a tab; YAML wants spaces"):
+            load(text, "f")
+
+
+def test_a_file_below_a_file_names_what_to_set(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"/file is no directory.*Set HOME or AGENTFORGE_HOME"):
+        load_file(tmp_path / "file/.agentforge/config.yaml")

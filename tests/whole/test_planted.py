@@ -2,6 +2,7 @@
 aim at is never touched.
 """
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -107,7 +108,10 @@ def test_committed_tasks_are_refused_until_they_are_removed(play: Play) -> None:
         assert done.code == 4, (name, done.said)
         assert f"`.agentforge/tasks/{made}/" in done.err
         assert "git rm -r .agentforge/tasks" in done.err
-    play.person.git("rm", "-q", "-r", ".agentforge/tasks")
+    play.person.git("add", "--force", ".agentforge/escalations")
+    play.person.git("commit", "-q", "-m", "escalations")
+    (how,) = re.findall(r"Run `(git rm [^`]*)` and commit", run(play, "status").err)
+    assert play.person.paste(how).code == 0, "it names all of them at once"
     play.person.git("commit", "-q", "-m", "no tasks")
     shown = play.person.run("status", made)
     assert shown.code == 0, shown.said

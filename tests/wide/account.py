@@ -38,6 +38,55 @@ Answer = tuple[str, str]
 """What stands in the last line, and what is typed then."""
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """When a command is given up: by what it computes, because the clock of a busy machine says little."""
+
+    computed_s: float = 1500
+    idle_s: float = 600
+    """So long may it compute nothing at all, as one does that waits for what never comes."""
+
+
+class Watch:
+    """What a command and all that it started have computed so far, looked at every few seconds."""
+
+    def __init__(self, pid: int, limit: Limit, look_every_s: float = 5) -> None:
+        self.pid, self.limit, self.look_every_s = pid, limit, look_every_s
+        self.computed = 0.0
+        self.looked = self.moved = time.monotonic()
+
+    def exceeded(self) -> str:
+        """Why the command is given up; empty: it is not."""
+        now = time.monotonic()
+        if now - self.looked < self.look_every_s:
+            return ""
+        self.looked = now
+        if (seconds := computed(self.pid)) > self.computed:
+            self.computed, self.moved = seconds, now
+        if self.computed > self.limit.computed_s:
+            return f"it did not end within {self.limit.computed_s:.0f} s of computing"
+        if now - self.moved > self.limit.idle_s:
+            return f"it computed nothing for {self.limit.idle_s:.0f} s"
+        return ""
+
+
+def computed(top: int) -> float:
+    """The seconds computed by a process, by those below it that live, and by those they have waited for."""
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):  # it has ended
+            fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
+            parents[int(entry.name)] = int(fields[1])
+            ticks[int(entry.name)] = sum(map(int, fields[11:15]))
+    below = {top}
+    while more := {pid for pid, parent in parents.items() if parent in below} - below:
+        below |= more
+    return sum(ticks.get(pid, 0) for pid in below) / os.sysconf("SC_CLK_TCK")
+
+
 @dataclass
 class Account:
     """Somebody's account, and what happened in it."""
@@ -76,7 +125,7 @@ class Account:
         at: Path,
         answers: Sequence[Answer] = (),
         meanwhile: Callable[[int, str], None] | None = None,
-        limit_s: float = 3000,
+        limit: Limit | None = None,
     ) -> tuple[int, str]:
         """One command at a terminal, to its end: its exit code, and what was on the screen. `meanwhile` is
         told what stands there whenever something new does, with the process's number.
@@ -91,10 +140,11 @@ class Account:
             finally:
                 os._exit(127)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        said, owed, end = b"", list(answers), time.monotonic() + limit_s
-        late = False
+        said, owed = b"", list(answers)
+        began, watch = time.monotonic(), Watch(pid, limit or Limit())
+        late = ""
         try:
-            while not (late := time.monotonic() > end):
+            while not (late := watch.exceeded()):
                 if not select.select([terminal], [], [], 1)[0]:
                     continue
                 try:
@@ -115,11 +165,13 @@ class Account:
             raise
         if late:
             _end(pid)
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        _, status, used = os.wait4(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
         os.close(terminal)
         shown = plain(said)
-        self.note(f"{shown.rstrip()}\n[exit {code}]\n")
-        assert not late, f"it did not end within {limit_s:.0f} s:\n{shown}"
+        took = f"{used.ru_utime + used.ru_stime:.0f} s computed, {time.monotonic() - began:.0f} s in all"
+        self.note(f"{shown.rstrip()}\n[exit {code}; {took}]\n")
+        assert not late, f"{late}:\n{shown}"
         assert not owed, shown
         assert "Traceback" not in shown, shown
         assert "internal error" not in shown, shown

@@ -110,25 +110,25 @@ def _unpacked(name: str, version: str, cache: Path) -> Mapping[str, bytes]:
         }
 
 
-PROJECTS = (
-    Released("markupsafe", "3.0.4", "a compiled extension, src", "src/markupsafe", "markupsafe", "tests/test_first_hour.py", functions=True),
-    Released("polib", "1.2.0", "one module, unittest in tests/tests.py", "", "", "tests/test_first_hour.py"),
-    Released("iniconfig", "2.3.1", "src, tests in testing/, uv.lock", "src/iniconfig", "iniconfig", "testing/test_first_hour.py"),
-    Released("toolz", "1.2.0", "flat, tests inside the package", "toolz", "toolz", "toolz/tests/test_first_hour.py"),
-    Released("jaraco.functools", "4.6.0", "a namespace package, doctests, tox", "jaraco/functools", "jaraco.functools", "test_first_hour.py"),
-    Released("more-itertools", "11.2.1", "flat, unittest, Makefile and tox", "more_itertools", "more_itertools", "tests/test_first_hour.py"),
-    Released("zope.event", "6.2", "a namespace package in src, tox, no tests in the release", "src/zope/event", "zope.event", "src/zope/event/test_first_hour.py"),
-    Released("tomlkit", "0.15.2", "flat, poetry", "tomlkit", "tomlkit", "tests/test_first_hour.py"),
-    Released("typing_extensions", "4.16.0", "one module in src, tests beside it, flit", "src", "", "src/test_first_hour.py"),
-    Released("inflection", "0.5.1", "setup.py alone, its test file at the top", "inflection", "inflection", "test_first_hour.py"),
+PROJECTS = (  # what computes least comes first
     Released("docopt", "0.6.2", "one module, no tests", "", "", "test_first_hour.py"),
     Released("mdurl", "0.1.2", "src, no tests", "src/mdurl", "mdurl", "tests/test_first_hour.py"),
-    Released("cachetools", "8.0.0", "src, tox, unittest classes, AGENTS.md", "src/cachetools", "cachetools", "tests/test_first_hour.py"),
-    Released("charset-normalizer", "3.5.2", "src, nox, built with an optional compiler", "src/charset_normalizer", "charset_normalizer", "tests/test_first_hour.py"),
-    Released("itsdangerous", "2.2.0", "src, tests in folders, tox", "src/itsdangerous", "itsdangerous", "tests/test_itsdangerous/test_first_hour.py"),
-    Released("pluggy", "1.7.0", "src, its version from tags that an archive lacks", "src/pluggy", "pluggy", "testing/test_first_hour.py"),
-    Released("platformdirs", "4.14.5", "src, hatch with a version from tags", "src/platformdirs", "platformdirs", "tests/test_first_hour.py", functions=True),
     Released("sortedcontainers", "2.4.0", "setup.py, flat, no tests in the release", "sortedcontainers", "sortedcontainers", "tests/test_first_hour.py"),
+    Released("zope.event", "6.2", "a namespace package in src, tox, no tests in the release", "src/zope/event", "zope.event", "src/zope/event/test_first_hour.py"),
+    Released("inflection", "0.5.1", "setup.py alone, its test file at the top", "inflection", "inflection", "test_first_hour.py"),
+    Released("jaraco.functools", "4.6.0", "a namespace package, doctests, tox", "jaraco/functools", "jaraco.functools", "test_first_hour.py"),
+    Released("polib", "1.2.0", "one module, unittest in tests/tests.py", "", "", "tests/test_first_hour.py"),
+    Released("markupsafe", "3.0.4", "a compiled extension, src", "src/markupsafe", "markupsafe", "tests/test_first_hour.py", functions=True),
+    Released("toolz", "1.2.0", "flat, tests inside the package", "toolz", "toolz", "toolz/tests/test_first_hour.py"),
+    Released("cachetools", "8.0.0", "src, tox, unittest classes, AGENTS.md", "src/cachetools", "cachetools", "tests/test_first_hour.py"),
+    Released("iniconfig", "2.3.1", "src, tests in testing/, uv.lock", "src/iniconfig", "iniconfig", "testing/test_first_hour.py"),
+    Released("pluggy", "1.7.0", "src, its version from tags that an archive lacks", "src/pluggy", "pluggy", "testing/test_first_hour.py"),
+    Released("itsdangerous", "2.2.0", "src, tests in folders, tox", "src/itsdangerous", "itsdangerous", "tests/test_itsdangerous/test_first_hour.py"),
+    Released("charset-normalizer", "3.5.2", "src, nox, built with an optional compiler", "src/charset_normalizer", "charset_normalizer", "tests/test_first_hour.py"),
+    Released("tomlkit", "0.15.2", "flat, poetry", "tomlkit", "tomlkit", "tests/test_first_hour.py"),
+    Released("typing_extensions", "4.16.0", "one module in src, tests beside it, flit", "src", "", "src/test_first_hour.py"),
+    Released("platformdirs", "4.14.5", "src, hatch with a version from tags", "src/platformdirs", "platformdirs", "tests/test_first_hour.py", functions=True),
+    Released("more-itertools", "11.2.1", "flat, unittest, Makefile and tox", "more_itertools", "more_itertools", "tests/test_first_hour.py"),
 )  # fmt: skip
 MEMBERS = ("iniconfig", "cachetools")
 """Of these a workspace of uv is made: one project beside the other, one lock for both."""

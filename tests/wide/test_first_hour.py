@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.wide,
     pytest.mark.slow,
     pytest.mark.network,
-    pytest.mark.timeout(3600),
+    pytest.mark.timeout(4 * 3600),  # each command has a limit of its own: what it computes
     pytest.mark.xdist_group("first-hour"),
 ]
 
@@ -146,6 +146,30 @@ def test_a_repository_in_typescript(account: Account) -> None:
     assert code in (2, 3), shown
 
 
+def test_interrupted_killed_and_continued(account: Account, provider: Provider) -> None:
+    project = next(each for each in PROJECTS if each.name == "polib")
+    top = account.check_out(project.files(downloads(account)), "polib-again")
+    request = "Add a function half(number) to a new module halves.py: it returns half of the number"
+    provider.change, provider.approval = (
+        _renamed(reply, "first_hour", "halves", "TestHalf", "TestHalves") for reply in project.replies()
+    )
+    words = ("agentforge", "start", request, "--lane", "hotfix")
+    code, shown = account.type(*words, at=top, meanwhile=interrupt_at("worktree ready"))
+    assert (code, "resumes the task" in shown) == (130, True), shown
+    code, shown = account.type(
+        "agentforge",
+        "continue",
+        at=top,
+        meanwhile=interrupt_at("running the tests on the base", signal.SIGKILL),
+    )
+    if code != 0:  # a quick machine may have been done
+        assert code == -signal.SIGKILL
+        assert "Stopped: " in account.type("agentforge", "status", at=top)[1]
+        code, shown = account.type("agentforge", "continue", at=top)
+    assert code == 0, shown
+    assert account.type("agentforge", "continue", at=top)[0] == 0, "a finished task says so again"
+
+
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.name)
 def test_a_released_project(account: Account, provider: Provider, project: Released) -> None:
     top = account.check_out(project.files(downloads(account)), project.name)
@@ -192,30 +216,6 @@ def deliver(account: Account, provider: Provider, project: Released, top: Path) 
         assert "failed → passed" in shown
         assert account.type("agentforge", "verify", "@1", at=top)[0] == 0
         assert account.type("agentforge", "merge", "@1", at=top)[0] in (0, 2)
-
-
-def test_interrupted_killed_and_continued(account: Account, provider: Provider) -> None:
-    project = next(each for each in PROJECTS if each.name == "polib")
-    top = account.check_out(project.files(downloads(account)), "polib-again")
-    request = "Add a function half(number) to a new module halves.py: it returns half of the number"
-    provider.change, provider.approval = (
-        _renamed(reply, "first_hour", "halves", "TestHalf", "TestHalves") for reply in project.replies()
-    )
-    words = ("agentforge", "start", request, "--lane", "hotfix")
-    code, shown = account.type(*words, at=top, meanwhile=interrupt_at("worktree ready"))
-    assert (code, "resumes the task" in shown) == (130, True), shown
-    code, shown = account.type(
-        "agentforge",
-        "continue",
-        at=top,
-        meanwhile=interrupt_at("running the tests on the base", signal.SIGKILL),
-    )
-    if code != 0:  # a quick machine may have been done
-        assert code == -signal.SIGKILL
-        assert "Stopped: " in account.type("agentforge", "status", at=top)[1]
-        code, shown = account.type("agentforge", "continue", at=top)
-    assert code == 0, shown
-    assert account.type("agentforge", "continue", at=top)[0] == 0, "a finished task says so again"
 
 
 def _renamed(reply: dict[str, Any], *pairs: str) -> dict[str, Any]:

@@ -69,6 +69,7 @@ class Makings:
 _OUT_OF_REACH = re.compile(
     r"error sending request|name resolution|could not resolve|connection (refused|reset|timed out)"
     r"|network is unreachable|certificate verify failed|invalid peer certificate|NewConnectionError"
+    r"|request failed after \d+ retries|HTTP status server error|bad gateway"
     r"|\b(EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ETIMEDOUT)\b|dial tcp",
     re.IGNORECASE,
 )

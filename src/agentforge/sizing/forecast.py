@@ -79,11 +79,13 @@ class Forecast:
         if middle.micro_usd is None or most.micro_usd is None:
             cost, under = "price not known", f"{_short(most.tokens)} tokens"
         else:
-            cost, under = dollars(middle.micro_usd), dollars(most.micro_usd)
+            free = most.micro_usd == 0
+            cost = dollars(middle.micro_usd)
+            under = f"{_short(most.tokens)} tokens" if free else dollars(most.micro_usd)
         source = (
             f"from {self.tasks} past tasks"
             if self.tasks
-            else f"typical of the lane {self.lane}, until {ENOUGH} tasks have ended here"
+            else f"typical of the lane {self.lane} (your own tasks count once {ENOUGH} have ended)"
         )
         calls = f"{middle.calls} call{'' if middle.calls == 1 else 's'}"
         return f"About {calls}, {_short(middle.tokens)} tokens, {cost}; 90% stay under {under}; {source}."

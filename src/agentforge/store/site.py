@@ -124,11 +124,11 @@ def _refuse_planted(git: Git, project: ProjectFiles) -> None:
     if not any((project.root / name).exists() for name in RUN_STATE):
         return
     listed = os.fsdecode(git.run("ls-files", "-z", "--", project.root.name).out).split("\0")
-    planted = (path for path in listed if path and path.split("/")[1:2] in _RUN_STATE_OR_WHOLE)
-    if (path := next(planted, None)) is not None:
-        place = "/".join(path.split("/")[:2])
+    planted = [path for path in listed if path and path.split("/")[1:2] in _RUN_STATE_OR_WHOLE]
+    if planted:
+        places = sorted({"/".join(path.split("/")[:2]) for path in planted})
         raise PolicyError(
-            f"`{one_line(path)}` is committed in this repository, but `{place}` is where AgentForge keeps "
-            "what it did.",
-            f"Run `git rm -r {place}` and commit; tasks of your own come back from their refs.",
+            f"`{one_line(planted[0])}` is committed in this repository, but `{places[0]}` is where "
+            "AgentForge keeps what it did.",
+            f"Run `git rm -r {' '.join(places)}` and commit; tasks of your own come back from their refs.",
         )

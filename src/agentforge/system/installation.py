@@ -4,6 +4,7 @@ here.
 """
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -19,6 +20,10 @@ from urllib.parse import unquote, urlsplit
 DISTRIBUTION = "agentforge-pipeline"
 """The name on a package index. The commands and the import name are `agentforge`."""
 
+STARTED_BY, STARTED_FOR = "_AGENTFORGE_STARTED_BY", "_AGENTFORGE_STARTED_FOR"
+"""Variables of the process alone: the words that start this copy with the home it has now, and the repository
+that it works on, where the shell has another home or is somewhere else.
+"""
 _EXTRAS = re.compile(r"^[\w.-]+\s*\[([^\]]*)\]")
 
 
@@ -47,13 +52,17 @@ def own_command(*words: str) -> list[str]:
     return [sys.executable, "-P", "-m", "agentforge", *words]
 
 
-def this_program() -> str:
-    """What starts this copy from a shell: its name where that is on PATH, else the path of its script."""
+def this_program() -> list[str]:
+    """What starts this copy from a shell: its name where that is on PATH, else the path of its script, or of
+    its interpreter. A program that was made to start it (`STARTED_BY`) comes first.
+    """
+    if started_by := os.environ.get(STARTED_BY):
+        return shlex.split(started_by)
     script = Path(sys.executable).with_name("agentforge")
     found = shutil.which("agentforge")
     if found is not None and Path(found).resolve() == script.resolve():
-        return "agentforge"
-    return str(script) if script.is_file() else "agentforge"
+        return ["agentforge"]
+    return [str(script)] if script.is_file() else own_command()
 
 
 def install_command(*extras: str) -> str:

@@ -51,6 +51,12 @@ def load_file(path: Path) -> Json:
         return load_settings(read_bounded(path, SETTINGS_BYTES).decode(), str(path))
     except FileNotFoundError:
         return None
+    except NotADirectoryError:
+        there = next(each for each in path.parents if each.exists())
+        raise UsageError(
+            f"{there} is no directory, so there can be no {path}.",
+            "Set HOME or AGENTFORGE_HOME to a directory of your own.",
+        ) from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not text in UTF-8.", "Fix or remove it.") from None
     except OSError as error:
@@ -70,9 +76,10 @@ def load(text: str, source: str, *, floats: Literal[False, True, "text"] = False
         for event in _events(text):
             builder.take(event)
     except yaml.MarkedYAMLError as error:
-        raise _mistake(
-            source, error.problem_mark or error.context_mark, error.problem or "not YAML"
-        ) from None
+        mark, problem = error.problem_mark or error.context_mark, error.problem or "not YAML"
+        if mark is not None and _indented_by_tab(text, mark.line):
+            problem = "the line is indented with a tab; YAML wants spaces"
+        raise _mistake(source, mark, problem) from None
     except yaml.reader.ReaderError as error:
         before = text.encode(errors="surrogatepass")[: error.position].decode(errors="replace")
         raise _mistake_at(
@@ -220,6 +227,11 @@ class _Builder:
 
     def _mistake(self, event: yaml.Event, problem: str) -> UsageError:
         return _mistake(self.source, event.start_mark, problem)
+
+
+def _indented_by_tab(text: str, line: int) -> bool:
+    lines = text.splitlines()
+    return line < len(lines) and "\t" in lines[line][: -len(lines[line].lstrip()) or None]
 
 
 def _mistake(source: str, mark: _Mark | None, problem: str) -> UsageError:

@@ -16,6 +16,7 @@ _CONTROL = re.compile(
 and signs (U+200C, U+200D) stay where they join something: two words of plain letters with one between them
 would look like one.
 """
+_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 def visible(text: str) -> str:
@@ -30,6 +31,13 @@ def harmless(text: str) -> str:
     hides other text.
     """
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+def without_controls(text: str) -> str:
+    """What somebody typed or pasted, without what a terminal obeys and nobody sees: colours copied with the
+    words are no part of them.
+    """
+    return _CONTROL.sub("", _COLOUR.sub("", text.replace("\r\n", "\n")))
 
 
 def harmless_json(document: str) -> str:

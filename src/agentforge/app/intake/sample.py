@@ -1,6 +1,7 @@
 """The demo: a bundled repository, a request, and a script in the place of a model."""
 
 import os
+import shlex
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from agentforge.app.intake.starting import StartOptions, start
 from agentforge.app.record.open_tasks import OpenTask
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.store.site import Site
+from agentforge.system.installation import STARTED_BY, STARTED_FOR, own_command
 from agentforge.system.processes import run
 
 REQUEST = 'Let parse understand fractions: "1/2 cup" is half a cup and "1 1/2 cups" is one and a half.'
@@ -37,6 +39,7 @@ def start_demo(place: Path | None, lane: str, sandbox: str | None, *, at_termina
     root = _make_root(place)
     os.environ.setdefault("AGENTFORGE_HOME", str(root / "home"))
     repository = root / "pantry"
+    os.environ |= {STARTED_BY: _write_starter(root, repository), STARTED_FOR: str(repository)}
     script = _lay_out(repository, _SCRIPTS[lane])
     model = f"scripted:{script}"
     options = StartOptions(
@@ -58,6 +61,28 @@ def _make_root(place: Path | None) -> Path:
             "Name another directory with --keep.",
         ) from None
     return place.resolve()
+
+
+def _write_starter(root: Path, repository: Path) -> str:
+    """A program that starts this copy from any directory on the demo's repository, with the demo's home: what
+    is typed to start it, also where nothing that lies in this directory may be executed.
+    """
+    starter = root / "agentforge"
+    started_by = shlex.join(["sh", str(starter)])
+    variables = {
+        "AGENTFORGE_HOME": os.environ["AGENTFORGE_HOME"],
+        STARTED_BY: started_by,
+        STARTED_FOR: str(repository),
+    }
+    lines = [
+        "#!/bin/sh",
+        "# Starts AgentForge on the repository of the demo, with the home of the demo.",
+        f"cd {shlex.quote(str(repository))} || exit",
+        f"export {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())}",
+        f'exec {shlex.join(own_command())} "$@"',
+    ]
+    starter.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return started_by
 
 
 def _lay_out(repository: Path, script: str) -> Path:

@@ -186,7 +186,7 @@ def _approve(task: OpenTask, asked: Escalation, words: str, feedback: Feedback |
         return _send(task, asked, rest, None, [])
     raise UsageError(
         f"{words.strip()[:80]!r} is not an answer to {asked.id}; stage {asked.stage} is approved or refused.",
-        f'`agentforge approve {task.task_id}`, or `agentforge reject {task.task_id} "why"`.',
+        f"`agentforge approve {task.task_id}`, or `agentforge reject {task.task_id} WHY`.",
     )
 
 

@@ -188,7 +188,7 @@ def _sandbox() -> tuple[Sandbox | None, list[str]]:
         found = choose("auto", read_own_settings(home_path() / "config.yaml")[1].container)
     except PolicyError as error:
         return None, [error.sentence, error.next_step]
-    return found, [found.name, *(f"{key}: {value}" for key, value in found.guarantee().items())]
+    return found, [f"{found.name}; `agentforge doctor --detail` shows what it promises"]
 
 
 def _models(site: Site, head: str) -> tuple[tuple[str, ...], str]:

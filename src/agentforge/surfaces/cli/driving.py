@@ -1,7 +1,7 @@
 """A task driven in front of a person: progress while it runs, and how it stands at the end."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Protocol
@@ -11,7 +11,7 @@ from agentforge.app.drivers.notifying import notify_ways
 from agentforge.app.intake.extending import extend_line
 from agentforge.app.ports import Ask, Watcher
 from agentforge.app.record.open_tasks import OpenTask
-from agentforge.app.record.reports import TaskReport, report
+from agentforge.app.record.reports import report
 from agentforge.core.errors import UserError
 from agentforge.core.state import State
 from agentforge.surfaces.cli.asking import ask_here, ask_to_go_on
@@ -74,13 +74,11 @@ def tell_handed_over(task: OpenTask, problem: UserError | None, *, as_data: bool
     return 0
 
 
-def tell(
-    task: OpenTask, *, as_data: bool = False, commands: Callable[[TaskReport], Sequence[str]] = next_commands
-) -> int:
+def tell(task: OpenTask, *, as_data: bool = False) -> int:
     """The result of a task as the last words of a command, with the commands that come next."""
     found, again = report(task), f"agentforge continue {task.task_id}"
     if as_data:
         print_last(json.dumps(as_json(found), indent=2, ensure_ascii=False), again=f"{again} --json")
     else:
-        print_last(f"\n{as_text(found, commands(found))}", again=again)
+        print_last(f"\n{as_text(found, next_commands(found))}", again=again)
     return exit_code(found.state)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from agentforge.surfaces.cli.safe_text import safe
+from agentforge.surfaces.cli.safe_text import as_it_is, safe
 from agentforge.surfaces.cli.streams import OutputLost, give_up_output
 from agentforge.system.visible import harmless, harmless_json, one_line
 
@@ -102,7 +102,7 @@ def ring() -> None:
 
 def print_text(text: str) -> None:
     """Text from a repository or a model: as it is into a pipe, safe on a terminal."""
-    click.echo(safe(text) if sys.stdout.isatty() else text)
+    click.echo(as_it_is(text) if sys.stdout.isatty() else text)
 
 
 def print_own_secret(text: str) -> None:
@@ -113,7 +113,7 @@ def print_own_secret(text: str) -> None:
 def print_bytes(data: bytes) -> None:
     """As `print_text`, for what need not be text."""
     if sys.stdout.isatty():
-        click.echo(safe(data.decode("utf-8", "replace")), nl=not data.endswith(b"\n"))
+        click.echo(as_it_is(data.decode("utf-8", "replace")), nl=not data.endswith(b"\n"))
     else:
         click.echo(data, nl=False)
 
@@ -122,7 +122,7 @@ def print_paged(text: str) -> None:
     """Text for a person at a terminal; what is longer than the screen goes through their pager."""
     import shutil
 
-    told = safe(text)
+    told = as_it_is(text)
     if told.count("\n") >= shutil.get_terminal_size().lines - 3:
         click.echo_via_pager(told)
     else:

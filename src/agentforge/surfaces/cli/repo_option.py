@@ -34,7 +34,12 @@ def here() -> Path:
     from agentforge.store.user.repositories import place
 
     found = named_repository()
-    return Path.cwd() if found is None else place(found)
+    if found is None:
+        return Path.cwd()
+    from agentforge.surfaces.cli.pasting import reads_elsewhere
+
+    reads_elsewhere(found.name, place(found))
+    return place(found)
 
 
 def named_repository() -> "Repository | None":

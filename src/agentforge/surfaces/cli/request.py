@@ -12,6 +12,8 @@ from agentforge.core.errors import UsageError
 from agentforge.surfaces.cli.editing import edited
 from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.usage import own_words
+from agentforge.system.visible import without_controls
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -72,7 +74,7 @@ def _with_words(request: str, command: str) -> str:
     if not any(map(str.isalnum, request)):
         what = "has no words" if request.strip() else "is empty"
         raise click.UsageError(f"The request {what}; say what you want: `{example_of(command)}`.", _context())
-    return request
+    return own_words(without_controls(request), "request")
 
 
 def _context() -> click.Context | None:
@@ -114,7 +116,7 @@ def _text(source: BinaryIO, name: str) -> str:
         raise UsageError(f"{name[0].upper()}{name[1:]} is not UTF-8 text.", _SAVE) from None
     if "\0" in text:
         raise UsageError(f"{name[0].upper()}{name[1:]} contains bytes that are not text.", _SAVE)
-    return text.strip()
+    return without_controls(text).strip()
 
 
 def _from_editor() -> str:

@@ -14,6 +14,24 @@ _RANGES = (
 _REFUSES_EMPTY = "agentforge.refuses_empty"
 
 
+_STANDS_FOR_WORDS = frozenset(
+    {"…", "...", "REQUEST", "WHAT SHOULD BE DIFFERENT", "WHY", "WORDS", "YOUR ANSWER", "what you want"}
+)
+"""What our own sentences write where a person's words belong: pasted as it is, it is none."""
+
+
+def own_words(text: str, what: str) -> str:
+    """The text, if somebody wrote it; else a usage error that calls it `what`."""
+    if not text.strip():
+        raise click.UsageError(f"The {what} is empty.", click.get_current_context(silent=True))
+    if text.strip() in _STANDS_FOR_WORDS:
+        raise click.UsageError(
+            f"{text.strip()!r} stands for the {what}: write your own words in its place.",
+            click.get_current_context(silent=True),
+        )
+    return text
+
+
 def sentence_of(error: click.ClickException) -> str:
     """What was wrong, as one sentence."""
     if isinstance(error, click.NoSuchOption):

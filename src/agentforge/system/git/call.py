@@ -13,6 +13,7 @@ from agentforge.system.files import disk_trouble, full_disk
 from agentforge.system.git.objects import GitObject, Known, Reader, ReaderCommand, ReaderLost, parse
 from agentforge.system.processes import Completed
 from agentforge.system.programs import search_path
+from agentforge.system.visible import brief
 
 _TIMEOUT_S = 900.0
 _READ = ("cat-file", "--batch")
@@ -134,6 +135,8 @@ def failure(completed: Completed, args: Sequence[str], place: Path | None = None
         .removeprefix("error: ")
         .rstrip(".")
     )
+    if said.endswith(":"):  # the paths that it is about are in the lines below
+        said += " " + brief(", ".join(line.strip() for line in lines if line[0].isspace()))
     if any("promisor remote" in line for line in lines):
         return Unusable(
             "This is a partial clone, and AgentForge fetches nothing by itself: the repository's settings "

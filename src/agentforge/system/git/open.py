@@ -86,7 +86,8 @@ def _refusal(path: Path, completed: Completed, answers: Sequence[str]) -> UsageE
             f"If you trust it, run `{advice}`.",
         )
     return UsageError(
-        f"The repository at {path} cannot be read: {failure(completed, ('rev-parse',)).sentence}"
+        f"The repository at {path} cannot be read: {failure(completed, ('rev-parse',)).sentence}",
+        "`git status` there shows why.",
     )
 
 

@@ -75,7 +75,7 @@ Examples:
   agentforge artifacts show task-20300131-design-fractions specification
   agentforge artifacts show task-20300131-design-fractions specification --version 2
 
-Without CONTRACT it is what the task presents, or ends in."""
+Without CONTRACT, it prints what the task presents now, or its result."""
 )
 @task_argument
 @_CONTRACT

@@ -37,13 +37,13 @@ byte: --verify makes it again and names the first line that differs (exit code 1
     type=click.Choice(["md", "html", "pdf", "json"]),
     default="md",
     show_default=True,
-    help="How the report is written.",
+    help="The format of the report.",
 )
 @click.option(
     "--output",
     "-o",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="Write it to this file; - for the output.",
+    help="Write to this file; `-` is standard output.",
 )
 @click.option(
     "--verify",

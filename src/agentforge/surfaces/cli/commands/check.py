@@ -21,8 +21,8 @@ Examples:
   agentforge check --since origin/main --format sarif
   agentforge check --list
 
-Nothing of the project is run, but its own linters, and commands of its own checks (.agentforge/checks) that
-you agreed to; both in the sandbox. What a project declares in .agentforge/config/settings.yaml under
+Runs nothing of the project but its own linters, and the commands of its own checks (.agentforge/checks)
+that you agreed to; both in the sandbox. What a project declares in .agentforge/config/settings.yaml under
 `conformance` blocks; compared with a commit, so does what is new or worse. Everything else is advice, which
 --all shows in full. Exit codes: 0 nothing blocks, 1 violations, 2 usage."""
 )

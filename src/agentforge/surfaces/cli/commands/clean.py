@@ -28,10 +28,10 @@ Examples:
   agentforge clean
   agentforge clean --all --json
 
-Of all repositories: checkouts of finished tasks and environments, those first that were not used for
-longest, down to the limits in your settings (`keep: {environments_mb: 2000, checkouts: 20}`). The same
-happens by itself after a task. What an unfinished task or an unmerged branch needs stays, and so does
-whatever git does not have; a checkout or an environment that is needed again is made again."""
+Removes checkouts of finished tasks and environments, of all repositories, least recently used first, down
+to the limits in your settings (`keep: {environments_mb: 2000, checkouts: 20}`). The same happens after each
+task. What an unfinished task or an unmerged branch needs stays, and so does whatever git does not have.
+Anything that is needed again is made again."""
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--all", "everything", is_flag=True, help="Remove all that nobody needs, whatever the limits.")

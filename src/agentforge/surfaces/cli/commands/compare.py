@@ -29,7 +29,7 @@ A step is compared by what it did: stage, role, actions and outcome. The words o
     type=click.Choice(["text", "json", "html"]),
     default="text",
     show_default=True,
-    help="How the comparison is written.",
+    help="The format of the comparison.",
 )
 @repo_option
 @json_option

@@ -13,16 +13,16 @@ Examples:
   agentforge dashboard --port 0
 
 The page shows the tasks of all repositories as they go, and lets you answer, decide and start tasks. It is
-reachable from this machine alone, by whoever has the link; from another one, forward the port with
-`ssh -L 8420:127.0.0.1:8420 HOST`. Tasks are driven by processes of their own: stopping the dashboard stops
-none of them. Ctrl-C ends it."""
+reachable from this machine alone, by whoever has the link; from another one, forward the port with `ssh -L
+8420:127.0.0.1:8420 HOST`. Tasks run in processes of their own: stopping the dashboard stops none of them.
+Ctrl-C ends it."""
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8420,
     show_default=True,
-    help="Where it listens; 0 takes any free port.",
+    help="The port to listen on; 0 takes any free one.",
 )
 @click.option("--open", "in_browser", is_flag=True, help="Open the page in your browser.")
 def dashboard(*, port: int, in_browser: bool) -> int:

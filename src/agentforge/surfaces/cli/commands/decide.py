@@ -4,6 +4,7 @@ import click
 
 from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import named_task_argument, task_argument
+from agentforge.surfaces.cli.usage import own_words
 
 _NO_DRIVE = click.option(
     "--no-drive", is_flag=True, help="Only record it; `agentforge continue` resumes the task later."
@@ -20,8 +21,8 @@ Examples:
   agentforge approve task-20300131-design-fractions
   agentforge approve task-20300131-design-fractions --exit
 
-The version that is presented counts, also if you have edited its file: what you wrote is then judged like any
-other version first. Then the task goes on, or is done if nothing comes after."""
+If you have edited the file that is presented, your version is first judged like any other. Then the task
+goes on, or is done if nothing comes after."""
 )
 @task_argument
 @click.option("--exit", "leave", is_flag=True, help="End the task here, with this version as its result.")
@@ -61,7 +62,7 @@ def reject(*, task: str, reason: tuple[str, ...], no_drive: bool, as_data: bool)
 
     found = open_task(here(), task)
     asked = decision_awaited(found)
-    words = " ".join(reason).strip()
+    words = own_words(" ".join(reason), "reason").strip() if reason else ""
     answer = f"reject: {words}" if words else "reject"
     return answer_and_drive(found, asked.id, answer, no_drive=no_drive, as_data=as_data)
 
@@ -107,6 +108,6 @@ def feedback(
 
         said = read_feedback(text_of(file, "feedback"), file)
     else:
-        said = read_feedback(" ".join(words), "the feedback")
+        said = read_feedback(own_words(" ".join(words), "feedback"), "the feedback")
     check_about(found, said)
     return answer_and_drive(found, asked.id, said.choice, said.feedback, no_drive=no_drive, as_data=as_data)

@@ -5,6 +5,7 @@ import click
 from agentforge.surfaces.cli.printing import json_option, say
 from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import named_task_argument
+from agentforge.surfaces.cli.usage import own_words
 
 
 @click.command(
@@ -26,7 +27,7 @@ def defect(*, task: str, note: str, as_data: bool) -> int:
     from agentforge.surfaces.cli.printing import print_json
 
     found = open_task_or_branch(here(), task)
-    note_defect(found, note)
+    note_defect(found, own_words(note, "note"))
     defects = found.refresh().defects
     if as_data:
         print_json({"task_id": found.task_id, "defects": [*defects]})

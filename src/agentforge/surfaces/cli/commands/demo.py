@@ -2,7 +2,6 @@
 rest is real.
 """
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.printing import say
 
 if TYPE_CHECKING:
-    from agentforge.app.record.reports import TaskReport
     from agentforge.surfaces.cli.pages.screen import Screen
 
 HONESTLY = (
@@ -78,27 +76,15 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
         _announce(screen, demo.repository, task.state.sandbox, WATCH[lane])
         screen.line(f"Request:    {REQUEST}\n")
         drive(task, ScreenWatcher(screen))
-        screen.line("\nCaught on the way, and fed back to the model:", "heading")
-        for mistake in caught(steps_of(task.files)):
+        if mistakes := caught(steps_of(task.files)):
+            screen.line("\nCaught on the way, and fed back to the model:", "heading")
+        for mistake in mistakes:
             screen.line(f"  {mistake}", "caught")
         screen.line(f"\n{HONESTLY}", "heading")
-    code = tell(task, as_data=as_data, commands=partial(_look_at, demo.repository))
+    code = tell(task, as_data=as_data)
     if not as_data:
         say(f"\nEverything is kept in {demo.root}.")
     return code
-
-
-def _look_at(repository: Path, found: "TaskReport") -> list[str]:
-    """The next commands as they work in the shell that ran the demo: in its repository, with this program."""
-    from agentforge.surfaces.cli.pages.answers import next_commands
-    from agentforge.surfaces.cli.pages.words import command
-    from agentforge.system.installation import this_program
-
-    here = [command("cd", str(repository))]
-    for line in next_commands(found):
-        name, _, rest = line.partition(" ")
-        here.append(f"{command(this_program())} {rest}" if name == "agentforge" else line)
-    return here
 
 
 def _announce(screen: "Screen", repository: Path, sandbox: str, watch: str) -> None:

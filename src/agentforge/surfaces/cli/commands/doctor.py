@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   agentforge doctor
+  agentforge doctor --detail
   agentforge doctor --json
 
-Each sandbox is tested by a program inside that tries to get out; each provider has 1.5 seconds to
-answer. Exit code 1: something that every task needs is missing, such as a model that can answer."""
+Each sandbox is tested by a program inside that tries to get out; --detail shows every attempt, and what
+the sandbox promises. Each provider has 1.5 seconds to answer. Exit code 1: something that every task needs
+is missing, such as a model that can answer."""
 )
+@click.option("--detail", is_flag=True, help="Show every test of every sandbox, and what it promises.")
 @json_option
-def doctor(*, as_data: bool) -> int:
+def doctor(*, detail: bool, as_data: bool) -> int:
     """Check this machine and test the sandbox."""
     from dataclasses import asdict
 
@@ -40,7 +43,7 @@ def doctor(*, as_data: bool) -> int:
             }
         )
     else:
-        _show(found)
+        _show(found, detail=detail)
     return 0 if found.ok else 1
 
 
@@ -63,13 +66,22 @@ def _models(found: "Models") -> dict[str, object]:
     return {"can_answer": found.can_answer, "providers": providers, "tiers": tiers}
 
 
-def _show(machine: "MachineReport") -> None:
+def _show(machine: "MachineReport", *, detail: bool) -> None:
     for check in machine.checks:
-        say(paragraph(f"{check.state:<8}{check.name:<15}", check.detail))
+        say(paragraph(f"{check.state:<8}{check.name.replace('language_', 'lang. '):<15}", check.detail))
         if check.next_step and check.state != "ok":
             say(paragraph(f"{'':<23}", check.next_step))
+    if not detail:
+        say("\nSandboxes, tested just now (--detail shows how):")
     for rung in machine.walls:
         if rung.walls is None:
+            continue
+        if not detail:
+            broken = [each for each in rung.tried if not each.held]
+            held = f"held {len(rung.tried) - len(broken)} of {len(rung.tried)} attempts to get out"
+            say(f"{'BROKEN' if broken else 'ok':<8}{rung.name:<15}{held}")
+            for each in broken:
+                say(paragraph(f"{'':<8}{each.name:<15}", each.detail))
             continue
         say(f"\nSandbox {rung.name}, tested just now:")
         for each in rung.tried:

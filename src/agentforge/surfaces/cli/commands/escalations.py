@@ -65,6 +65,7 @@ def list_(*, everything: bool, as_data: bool) -> int:
 
 @escalations.command(
     "show",
+    short_help="Show one question, and all that led to it.",
     epilog="""\b
 Examples:
   agentforge escalations show ESC-001

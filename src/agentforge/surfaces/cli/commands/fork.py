@@ -23,10 +23,10 @@ Examples:
   agentforge fork @1 --from-step 4 --set prompt=./try-harder.md
   agentforge fork @1 --set answer="round up"
 
-The new task shares the first steps and does not pay for them; the old one is not changed. `model` is who
-answers from there on, `tier.reasoning` (or generation, summarization, classification) who does that kind of
-work, `prompt` a file with other words for the stage under way, `answer` another answer to the last question
-that was answered before."""
+The new task shares the first steps and does not pay for them; the old one is not changed. KEY is `model`
+(the model from there on), `tier.reasoning`, or generation, summarization or classification (the model for
+that kind of work), `prompt` (a file with other instructions for the stage under way) or `answer` (another
+answer to the last question that was answered before)."""
 )
 @task_argument
 @click.option(

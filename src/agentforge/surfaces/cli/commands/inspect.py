@@ -23,8 +23,8 @@ Examples:
   agentforge inspect task-20300131 --step 3 --show diff
   agentforge inspect task-20300131 --show state --json
 
-Steps are model calls, counted over the task. Without --step the last one is shown. At a terminal, keys lead
-to the next and previous step and to its parts; --no-walk prints and ends."""
+Steps are model calls, counted over the task. Without --step the last one is shown. At a terminal you move
+between steps and their parts with keys; --no-walk only prints."""
 )
 @task_argument
 @click.option("--step", "number", type=click.IntRange(min=1), help="The step to show.")

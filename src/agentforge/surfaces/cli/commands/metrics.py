@@ -13,8 +13,8 @@ Examples:
   agentforge metrics --by model --json
   agentforge metrics --prometheus > /var/lib/node_exporter/agentforge.prom
 
-All figures are read from the journals. The time of a person is counted from where a question was first
-shown to its answer; a defect is what somebody has put on record."""
+All figures are read from the journals. Your own time is counted from when a question was first shown to its
+answer; a defect is what somebody put on record as one."""
 )
 @click.option(
     "--since",

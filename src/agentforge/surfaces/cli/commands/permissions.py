@@ -32,6 +32,7 @@ def permissions() -> None:
 
 @permissions.command(
     "list",
+    short_help="List the grants for this repository.",
     epilog="""\b
 Examples:
   agentforge permissions list

@@ -71,7 +71,7 @@ Examples:
 @json_option
 @repo_option
 def start(*, objective: str, issue: str | None, as_data: bool) -> int:
-    """Begin a workflow: its state, its registries and the first handoff."""
+    """Begin a workflow, and write its first files."""
     from agentforge.app.workflow.phasing import start_workflow
 
     return _show(start_workflow(_checkout(), objective, issue or ""), as_data=as_data)

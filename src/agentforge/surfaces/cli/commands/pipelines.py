@@ -69,7 +69,7 @@ def _fields(row: "PipelineRow") -> dict[str, object]:
     }
 
 
-@pipelines.command("show")
+@pipelines.command("show", short_help="Draw the stages of pipeline NAME.")
 @click.argument("name")
 @click.option("--lane", help="Only this lane; all lanes by default.")
 @repo_option
@@ -104,16 +104,16 @@ def show(*, name: str, lane: str | None, as_data: bool) -> int:
     return 0
 
 
-@pipelines.command("validate")
+@pipelines.command("validate", short_help="Check FILE: a role, stage, pipeline, contract or tool.")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @repo_option
 @json_option
 def validate(*, file: Path, as_data: bool) -> int:
     """Check FILE: a role, stage, pipeline, contract, tool, stage configuration, feedback or repos.yaml.
 
-    The file is checked as it is on disk: on its own, and in every lane that uses it, together with the other
-    files of its repository. Those that are broken themselves are named apart. Its folder tells what kind of
-    file it is, or else its contents.
+    The file is checked as it is on disk: on its own, and in every lane that uses it, together with the
+    other files of its repository. Others that are broken are named separately. Its folder, or else its
+    contents, tells what kind of file it is.
     """
     from agentforge.app.setup.catalogues import check_file
     from agentforge.surfaces.cli.printing import print_json, print_text

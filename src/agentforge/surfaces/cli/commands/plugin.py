@@ -38,7 +38,7 @@ Examples:
   agentforge plugin install --workspace ~/code/shop --json
 
 Writes only below .claude: commands, agents, a skill and a script, and adds three hooks to settings.json.
-What others wrote there stays to the byte. A second time changes nothing.""",
+Whatever else is there stays as it is. Running it again changes nothing.""",
 )
 @_workspace
 @json_option
@@ -108,12 +108,12 @@ Examples:
   agentforge plugin hook pre-compact --workspace ~/code/shop
 
 session-start prints the phase, the locked decisions and what blocks; post-tool-use brings AO up to date;
-pre-compact keeps a copy of the state. The exit code is 0 whatever is found: a hook stops nobody.""",
+pre-compact keeps a copy of the state. The exit code is always 0: no hook blocks Claude Code.""",
 )
 @click.argument("event", type=click.Choice(("session-start", "post-tool-use", "pre-compact")))
 @_workspace
 def hook(*, event: str, workspace: Path) -> int:
-    """Do what the hooks in Claude Code call for."""
+    """Answer a hook of Claude Code."""
     import os
 
     from agentforge.app.workflow.plugin_hooks import HOOK_EVENTS, run_hook

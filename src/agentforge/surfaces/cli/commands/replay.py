@@ -23,8 +23,8 @@ Examples:
   agentforge replay task-20300131 --actions-only --onto release-2
   agentforge replay task-20300131 --actions-only --onto release-2 --apply
 
-No model is called: the recorded replies are used again. Sandbox, tests and gates run for real, under the
-rules of today. The first step that came out differently is named (exit code 1), and nothing is left behind.
+No model is called: the recorded replies are used again. Sandbox, tests and gates run for real, under
+today's rules. The first step that came out differently is named (exit code 1), and nothing is left behind.
 What would leave the sandbox is not done a second time, unless --as-allowed says so. --actions-only applies
 the recorded changes as a three-way merge and calls no model; without --apply nothing is written."""
 )

@@ -30,7 +30,7 @@ Examples:
   agentforge repo add ~/code/backend --contracts-path contracts/
 
 Tasks that name the repository start from its default branch, whatever is checked out. Adding it again
-changes what is said of it; a name whose repository is gone may be given to the place where it is now.""",
+changes its entry. If a repository has moved, its name can be given to the new place.""",
 )
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--name", help="Its name; by default that of its directory.")

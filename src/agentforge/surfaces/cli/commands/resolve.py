@@ -7,6 +7,7 @@ import click
 from agentforge.surfaces.cli.printing import say
 from agentforge.surfaces.cli.repo_option import here, repo_option
 from agentforge.surfaces.cli.task_names import task_option
+from agentforge.surfaces.cli.usage import own_words
 
 if TYPE_CHECKING:
     from agentforge.app.people.inbox import InboxRecord
@@ -73,8 +74,8 @@ def resolve(  # noqa: PLR0913 - the options of the command
         raise click.UsageError("An aborted task needs no other model: give --model or --abort.")
     if given > 1 or (not given and not model and (as_data or not at_terminal())):
         raise click.UsageError("Give one of --answer TEXT, --option N and --abort.")
-    if answer is not None and not answer.strip():
-        raise click.UsageError("The answer is empty.")
+    if answer is not None:
+        own_words(answer, "answer")
     if any(name.upper() == HOST_LOST for name in names):
         raise not_in_words(task)
     records = find_records(names, task, here(), Home(home_path()))

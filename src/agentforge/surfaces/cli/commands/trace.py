@@ -15,16 +15,16 @@ Examples:
   agentforge trace @1 --export --endpoint ADDRESS
   agentforge trace @1 --json | jq '.spans[] | select(.failed != null)'
 
-A trace is made from the journal, so it can be exported at any time. What models were told and said is not in
-it, unless you ask for that with --content. With `otel: {endpoint: ADDRESS}` in your settings, tasks are
-traced while they run. Headers for the collector are taken from OTEL_EXPORTER_OTLP_HEADERS."""
+A trace is made from the journal, so it can be exported at any time. It holds no prompts and no replies,
+unless you give --content. With `otel: {endpoint: ADDRESS}` in your settings, tasks are traced while they
+run. Headers for the collector are taken from OTEL_EXPORTER_OTLP_HEADERS."""
 )
 @task_argument
 @click.option("--export", is_flag=True, help="Send it to a collector, as OTLP over HTTP.")
 @click.option(
     "--endpoint", metavar="ADDRESS", help="The collector; by default the one of your settings or environment."
 )
-@click.option("--content", is_flag=True, help="With the requests and replies of models.")
+@click.option("--content", is_flag=True, help="Include prompts and replies.")
 @repo_option
 @json_option
 def trace(*, task: str | None, export: bool, endpoint: str | None, content: bool, as_data: bool) -> int:

@@ -32,7 +32,7 @@ contain: the commits, their trees, and who signed."""
 @repo_option
 @json_option
 def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
-    """Check the proof of TASK, of BRANCH, or of an envelope in FILE. Without one, it is the newest task."""
+    """Check the proof of TASK, of BRANCH, or of an envelope in FILE. By default, the newest task."""
     from agentforge.app.evidence import proof
     from agentforge.app.record.open_tasks import known_task
     from agentforge.core.errors import UsageError
@@ -96,9 +96,14 @@ def _verify_task(top: Path, target: str | None, *, rerun: bool, signed: bool, as
         return 1 if wrong else 0
     _print_rows(findings)
     if wrong == ["delivery"]:
+        asked = state.open_escalation
         say(
-            f"{task.task_id} has no proof yet: it is {state.status} and has delivered nothing. "
-            f"Go on with `agentforge continue {task.task_id}`."
+            f"{task.task_id} has no proof yet: it has delivered nothing. "
+            + (
+                f"It waits for you: `agentforge escalations show {asked.id} --task {task.task_id}`."
+                if asked
+                else f"Go on with `agentforge continue {task.task_id}`."
+            )
         )
     elif not branched:
         say(nothing_changed(state))
@@ -137,10 +142,27 @@ def _show(task: str, findings: "list[Finding]", *, as_data: bool) -> int:
 
 
 def _print_rows(findings: "list[Finding]") -> None:
+    """One row for each finding; those of one kind that are as they should be have one together."""
+    from collections import Counter
+
     from agentforge.system.visible import brief
 
+    together = Counter(_kind(finding) for finding in findings)
     for finding in findings:
-        say(f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {brief(finding.text, 300)}".rstrip())
+        if (kind := _kind(finding)) is None:
+            say(f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {brief(finding.text, 300)}".rstrip())
+        elif number := together.pop(kind, 0):
+            say(f"ok     {kind}: {number}, each as it was recorded")
+
+
+def _kind(finding: "Finding") -> str | None:
+    """Which of many alike it is; None where it is to be read for itself."""
+    if not finding.ok:
+        return None
+    first, _, rest = finding.row.partition(" ")
+    if "/" in first:
+        return f"gates {rest}".rstrip()
+    return f"{first}s" if first in ("artifact", "requirement") and rest else None
 
 
 def _wrong(findings: "list[Finding]") -> list[str]:

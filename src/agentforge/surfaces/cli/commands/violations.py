@@ -103,7 +103,7 @@ Examples:
   agentforge violations exempt --check line-length --path 'src/tables/**' --reason "rows of a table"
 
 It is written to .agentforge/config/exemptions.yaml under your name, to be committed. When its time is over,
-the violation is open again. No agent can approve one: that directory is closed to them.""",
+the violation is open again. No agent can grant one: agents cannot write there.""",
 )
 @click.argument("violation", metavar="[VIOLATION]", required=False, default="")
 @click.option(
@@ -147,8 +147,8 @@ Examples:
   agentforge violations baseline
   agentforge violations baseline --json
 
-It is written to .agentforge/config/baseline.yaml, to be committed: from then on only what it does not name
-blocks.""",
+It is written to .agentforge/config/baseline.yaml, to be committed: from then on only findings that it does
+not list block.""",
 )
 @json_option
 def baseline(*, as_data: bool) -> int:

@@ -19,9 +19,14 @@ def step_cells(step: Step) -> tuple[str, ...]:
         step.stage,
         f"{step.role} ({'argues' if step.heard else 'reads'})" if step.seat else step.role,
         *used,
-        step.outcome,
+        outcome_words(step.outcome),
         brief(done or "-"),
     )
+
+
+def outcome_words(outcome: str) -> str:
+    """How a step ended, for people; the journal and `--json` have the name itself."""
+    return "asks you" if outcome == "blocked_on_human" else outcome.replace("_", " ")
 
 
 def step_headline(step: Step) -> str:
@@ -36,7 +41,7 @@ def step_headline(step: Step) -> str:
         + (f"; left out: {brief(', '.join(step.dropped))}" if step.dropped else ""),
         f"  reply   {step.usage.input_tokens:,} tokens in, {step.usage.output_tokens:,} out"
         + (f": {brief(step.summary)}" if step.summary else ""),
-        f"  outcome {step.outcome}",
+        f"  outcome {outcome_words(step.outcome)}",
     ]
     lines += [f"  flagged {brief(flag, 400)}" for flag in step.flagged]
     lines += [f"  mistake {brief(step.mistake, 600)}"] if step.mistake else []
