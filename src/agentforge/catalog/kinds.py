@@ -33,13 +33,26 @@ _PRONOUNS = frozenset({"it", "them", "this", "that", "these", "those", "some", "
     "reliable",
 }
 """What a clause may consist of, beside its verb, that speaks of what was said before."""
+_SPEAKS_OF_IT = re.compile(
+    r"(?:it|them|this|these|those)(?: (?:for|in|with|from|before) v?\d[\w.]*)?"
+    r"(?: (?:including|together with|along with|with|and) (?:(?:the|its|their|and|tests?|stubs?|docs?|documentation|exports?) ?)+)?"
+)
+"""Such a clause, too: "remove it for 4.0, including the stub and its test"."""
 _WORD = re.compile(r"[\w'`./-]+")
 _CODE_NAME = re.compile(
     r"(?<![\w./-])(?:\w+(?:_\w+)+|_\w+|(?:[\w-]+/)+[\w.-]*|\w+(?:\.\w+)+|[A-Z][a-z0-9]+(?:[A-Z]\w*)+|\w+(?=\(\)))"
     r"|(?<=`)[\w.]+(?=`)"
 )
 """Names as code has them: `snake_case`, a path, a dotted name, `CamelCase`, `called()`, one in backticks."""
-_SUBJECT = re.compile(r"\s*([a-z]+)(?:\([^)\n]*\))?!?:\s+\S[^\n]*")
+_SUBJECT = re.compile(r"\s*`?([a-z.][\w./-]*)`?(?:\([^)\n]*\)| --?[\w-]+)?!?:\s+\S[^\n]*")
+_SHOWN = re.compile(
+    r"^```.*?^```[^\n]*$|^(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)])\s)[^\n]*$|^\s*>>>[^\n]*$|^Traceback \(most recent call last\):$"
+    r"|^\s*File \"[^\"\n]*\", line \d+[^\n]*$|(?<![\w./-])[\w./-]+\.\w+:\d+(?::\d+)?:[^\n]*$",
+    re.MULTILINE | re.DOTALL,
+)
+"""Code, a traceback, what a tool printed: it shows something, and asks for nothing."""
+_TAIL = re.compile(r"\s*(?:,|;|\s--|\s-|\s\u2013|\s\u2014)\s+(?=\S)")
+"""What a reason may stand behind."""
 _ASKS_NOTHING = re.compile(r"[\W\d]*|[\"'\u201c\u2018][^\"'\u201d\u2019]*[\"'\u201d\u2019]\.?")
 """The number of a point, and words that are only quoted."""
 _INTRODUCES = re.compile(r"(?:[\w'-]+ ){0,3}[\w'-]+:")
@@ -53,6 +66,7 @@ _WHOSE = re.compile(
 )
 """What a thing belongs to, or is put into."""
 _PLURAL = re.compile(r"\w{2,}[^s]s")
+_NO_PROGRAM: frozenset[NoCode | None] = frozenset({"document", "ci", "settings"})
 _DETERMINER = r"(?:it|them|this|these|those|the|an?|all|any|every|each|its|their|none|null|no|empty|only)"
 
 
@@ -79,11 +93,13 @@ def asked_for(request: str) -> AskedFor:
     policy = kinds_policy()
     names = names_in(request)
     request = _without_references(request, policy)
+    request = _in_words(request)
     said = request.lower()
     subject = _of_subject(said, policy)
-    clauses = _clauses(request if subject is None else request.partition("\n")[2])
+    clauses = [*_clauses(request if subject is None else request.partition("\n")[2])]
     found = [answer for clause in clauses if (answer := _of_clause(clause, names, policy)) is not None]
     found += [] if subject is None else [subject]
+    found = found or _of_statements(clauses, policy)
     weakens = policy.weakens_tests.search(said)
     kind, by = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]), default=("new_behaviour", ""))
     return AskedFor(
@@ -94,6 +110,12 @@ def asked_for(request: str) -> AskedFor:
         settings=policy.test_settings.search(said) is not None,
         form=policy.form.search(said) is not None,
     )
+
+
+def _in_words(request: str) -> str:
+    """A request without what it only shows; as it stands if nothing else is left."""
+    rest = _SHOWN.sub("", request)
+    return rest if _WORD.search(rest) else request
 
 
 def _without_references(request: str, policy: KindsPolicy) -> str:
@@ -170,15 +192,30 @@ def _clauses(request: str) -> Iterator[str]:
     for several, word in kinds_policy().same_as.items():
         said = said.replace(several, word)
     for sentence in _SENTENCE.split(said):
-        parts = (part.strip(" ,-*#\t") for part in joint.split(sentence))
+        parts = (_without_reason(part.strip(" ,-*#\t")) for part in joint.split(sentence))
         yield from (part for part in parts if part and _ASKS_NOTHING.fullmatch(part) is None)
+
+
+def _without_reason(clause: str) -> str:
+    """A clause without what only tells why: "remove six, we don't use it any more"."""
+    policy = kinds_policy()
+    for tail in _TAIL.finditer(clause):
+        rest = clause[tail.end() :]
+        if policy.reasons.fullmatch(rest.rstrip(".!")) and policy.behaviour.search(rest) is None:
+            return clause[: tail.start()]
+    return clause
 
 
 def _of_subject(said: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
     """What a first line asks for that begins as the subject of a commit does."""
     subject = _SUBJECT.match(said)
-    kind = policy.prefixes.get(subject[1]) if subject else None
-    if subject is None or kind is None:
+    if subject is None:
+        return None
+    kind = policy.prefixes.get(subject[1])
+    begins = next(iter(_WORD.findall(subject[0].partition(":")[2])), "")
+    if kind is None and begins not in policy.acts and what_kind_of_file(subject[1]) in _NO_PROGRAM:
+        kind = "no_code"
+    if kind is None:
         return None
     wanted = policy.behaviour.search(subject[0]) if kind == "same_behaviour" else None
     return ("new_behaviour", wanted[0]) if wanted else (kind, subject[1])
@@ -192,7 +229,8 @@ def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple
     rest = [word for word in said if word not in policy.polite]
     # `split()` is a name, and does nothing here.
     verb = rest[0] if rest and not re.search(rf"\b{re.escape(rest[0])}\s?[(=]", clause) else ""
-    speaks_of_it = bool(rest[1:]) and set(rest[1:]) <= _PRONOUNS
+    speaks_of_it = _SPEAKS_OF_IT.fullmatch(" ".join(rest[1:])) is not None
+    speaks_of_it = speaks_of_it or (bool(rest[1:]) and set(rest[1:]) <= _PRONOUNS)
     if speaks_of_it and (verb in policy.neutral or policy.verbs.get(verb) == "tests_only"):
         return None  # "correct it": what was said before says what
     if not rest or _only_introduces(clause, verb, policy):
@@ -204,11 +242,35 @@ def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple
         asks_nothing = verb not in policy.verbs and verb not in policy.neutral
         if asks_nothing and policy.context.fullmatch(clause.rstrip(".!")) is not None:
             return None
-        return "new_behaviour", clause
+        return _translated(clause, names, policy) or ("new_behaviour", clause)
     kind, words_found = found
     if kind != "tests_only" and (wanted := policy.behaviour.search(clause)) is not None:
         return "new_behaviour", wanted[0]
     return kind, words_found
+
+
+def _of_statements(clauses: list[str], policy: KindsPolicy) -> list[tuple[ProofKind, str]]:
+    """What sentences that ask for nothing are about, where another says what to do with it."""
+    bare = [clause.rstrip(".!;:, ") for clause in clauses]
+    acts = [word for clause in bare for word in clause.split()[:2] if word in policy.neutral]
+    found = [
+        (kind, clause)
+        for clause in bare
+        for kind, rows in policy.statements.items()
+        if rows.fullmatch(clause) is not None
+    ]
+    return found if acts else []
+
+
+def _translated(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple[ProofKind, str] | None:
+    """What a clause of another language asks for, where all of it is understood."""
+    known = policy.project | names | {"readme"}
+    for language in policy.translations:
+        english = language.in_english(clause, known)
+        if english is not None and english != clause:
+            found = _of_clause(english, names, policy)
+            return None if found is None else (found[0], clause)
+    return None
 
 
 def _only_introduces(clause: str, verb: str, policy: KindsPolicy) -> bool:

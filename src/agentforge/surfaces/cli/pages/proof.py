@@ -90,8 +90,12 @@ def _runs(evidence: dict[str, Any]) -> list[str]:
     """Which runs the verdicts rest on, and which of the plan were left out and why."""
     rows = evidence.get("plan") or []
     made = ", ".join(f"{row['name']} {row['made']}x" for row in rows if row["made"])
-    left = [f"not run: {row['name']} ({row['why']})" for row in rows if row["why"]]
-    return [f"runs: {made}", *left] if made else []
+    left: dict[str, list[str]] = {}
+    for row in rows:
+        if row["why"]:
+            left.setdefault(str(row["why"]), []).append(str(row["name"]))
+    told = [f"not run: {', '.join(names)} ({why})" for why, names in left.items()]
+    return [f"runs: {made}", *told] if made else []
 
 
 def _named(evidence: dict[str, Any]) -> list[str]:
