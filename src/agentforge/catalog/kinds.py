@@ -57,7 +57,7 @@ _ASKS_NOTHING = re.compile(r"[\W\d]*|[\"'\u201c\u2018][^\"'\u201d\u2019]*[\"'\u2
 """The number of a point, and words that are only quoted."""
 _INTRODUCES = re.compile(r"(?:[\w'-]+ ){0,3}[\w'-]+:")
 """What stands before a list."""
-_BESIDE = re.compile(r"^\s*(?:,|and|plus|as well as|along with|together with)\s+(?P<more>.+)")
+_BESIDE = re.compile(r"^\s*(?:,|and,?|plus|as well as|along with|together with)\s+(?P<more>.+)")
 _CIRCUMSTANCE = re.compile(r"\s(?:in|on|from|with|by|when|before|after|at|during|while|for|if)\s")
 """After such a word a clause tells where and when, and no longer what."""
 _WHOSE = re.compile(
@@ -213,7 +213,8 @@ def _of_subject(said: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
         return None
     kind = policy.prefixes.get(subject[1])
     begins = next(iter(_WORD.findall(subject[0].partition(":")[2])), "")
-    if kind is None and begins not in policy.acts and what_kind_of_file(subject[1]) in _NO_PROGRAM:
+    known = begins in policy.neutral or begins in policy.verbs
+    if kind is None and known and what_kind_of_file(subject[1]) in _NO_PROGRAM:
         kind = "no_code"
     if kind is None:
         return None

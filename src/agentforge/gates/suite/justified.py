@@ -20,6 +20,8 @@ from agentforge.languages.tests import source_of_test
 MAX_LINES = 30
 """How much of the change of one test is shown."""
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_VALUE = re.compile(r"[^\W\d_]\w{2,}")
+"""A value that nobody writes by chance."""
 _OPERATORS = frozenset({"not", "or", "and", "in", "is", "if", "else"})
 _USED = re.compile(r"(?:\.\s*|\b)([A-Za-z_]\w*)\s*\(|\.\s*([A-Za-z_]\w*)")
 
@@ -42,6 +44,8 @@ def justifies(words: str, identity: str, source: str | None, rewritten: str | No
         return True
     if not changing_words().search(words):
         return False
+    if _names_case(words, inside):
+        return True
     if source and rewritten and _says_what_was_asked(words, source, rewritten):
         return True
     used = {first or second for first, second in _USED.findall(source or "")} - {function}
@@ -49,6 +53,13 @@ def justifies(words: str, identity: str, source: str | None, rewritten: str | No
     written = {part for name in names_in(words) for part in name.split(".")}
     used -= plain_verbs() - written
     return any(_names(words, name) for name in used)
+
+
+def _names_case(words: str, inside: str) -> bool:
+    """Whether the words have every value of one case of a test: `test_plural[octopus-octopi]`."""
+    values = [value for value in re.split(r"[\s,;-]+", inside.partition("[")[2].rstrip("]")) if value]
+    told = [value for value in values if _VALUE.fullmatch(value)]
+    return bool(told) and told == values and all(_names(words, value) for value in told)
 
 
 def _says_what_was_asked(words: str, before: str, after: str) -> bool:
@@ -95,6 +106,8 @@ def question_about(runner: PristineRunner, tree: str, suite: Mapping[str, Json],
     lines = ["These old tests would be dropped, and the request does not say so. May they be?"]
     for identity in ids:
         old, new = (_source(runner, each, identity) or "" for each in (base, tree))
+        if old == new:  # what it reads is another one: a table of cases beside it
+            old, new = (_file(runner, each, identity) for each in (base, tree))
         lines += ["", f"{identity}: {reasons.get(identity, '')}"]
         changes = difflib.unified_diff(
             old.splitlines(), new.splitlines(), "before", "after", lineterm="", n=2
@@ -111,5 +124,9 @@ def _names(words: str, name: str) -> bool:
 
 
 def _source(runner: PristineRunner, tree: str, identity: str) -> str | None:
+    return source_of_test(_file(runner, tree, identity), identity)
+
+
+def _file(runner: PristineRunner, tree: str, identity: str) -> str:
     data = runner.workspace.git.read_blob(tree, identity.partition("::")[0])
-    return None if data is None else source_of_test(data.decode("utf-8", "replace"), identity)
+    return (data or b"").decode("utf-8", "replace")

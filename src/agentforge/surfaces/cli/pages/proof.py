@@ -46,10 +46,8 @@ def proof(report: TaskReport) -> str:
         lines.append("one role wrote both the test and the change")
     lines += [f"assumed: {brief(str(line), 200)}" for line in evidence.get("assumptions") or []]
     for item in evidence.get("not_checked") or []:
-        said = (
-            str(item) if ": " in str(item) else f"{item}: not run: not configured"
-        )  # older evidence: a name
-        lines.append(brief(f"not checked: {said}"))
+        said = str(item) if ": " in str(item) else f"{item}: not configured"  # older evidence: a name
+        lines.append(brief(f"not checked: {said.replace(': not run: ', ': ', 1)}"))
     return "  proof     " + "\n            ".join(lines)
 
 
