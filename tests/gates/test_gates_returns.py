@@ -223,7 +223,7 @@ def test_a_value_that_the_request_names_justifies_a_test_that_expects_it(
 ) -> None:
     before = 'def test_it():\n    assert tag(3) == "3 EUR"\n'
     after = before.replace('"3 EUR"', now)
-    assert justifies(words, "tests/test_a.py::test_it", before, after) is justified
+    assert justifies(words, "tests/test_a.py::test_it", before, (before, after)) is justified
 
 
 @every(
@@ -238,7 +238,7 @@ def test_a_value_that_the_request_names_justifies_a_test_that_expects_it(
 def test_a_test_that_says_less_is_not_justified_by_a_value(after: str) -> None:
     before = "def test_it():\n    assert tag(3) == '3 EUR'\n"
     words = "Change the default: the currency is USD and not EUR, in all that is shown"
-    assert not justifies(words, "tests/test_a.py::test_it", before, after)
+    assert not justifies(words, "tests/test_a.py::test_it", before, (before, after))
 
 
 def test_what_they_do_not_is_asked_once_with_reason_and_change(site: Site) -> None:

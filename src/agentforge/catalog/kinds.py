@@ -35,7 +35,8 @@ _PRONOUNS = frozenset({"it", "them", "this", "that", "these", "those", "some", "
 """What a clause may consist of, beside its verb, that speaks of what was said before."""
 _SPEAKS_OF_IT = re.compile(
     r"(?:it|them|this|these|those)(?: (?:for|in|with|from|before) v?\d[\w.]*)?"
-    r"(?: (?:including|together with|along with|with|and) (?:(?:the|its|their|and|tests?|stubs?|docs?|documentation|exports?) ?)+)?"
+    r"(?: (?:including|together with|along with|with|and)"
+    r" (?:(?:the|its|their|and|tests?|stubs?|docs?|documentation|exports?) ?)+)?"
 )
 """Such a clause, too: "remove it for 4.0, including the stub and its test"."""
 _WORD = re.compile(r"[\w'`./-]+")
@@ -46,8 +47,12 @@ _CODE_NAME = re.compile(
 """Names as code has them: `snake_case`, a path, a dotted name, `CamelCase`, `called()`, one in backticks."""
 _SUBJECT = re.compile(r"\s*`?([a-z.][\w./-]*)`?(?:\([^)\n]*\)| --?[\w-]+)?!?:\s+\S[^\n]*")
 _SHOWN = re.compile(
-    r"^```.*?^```[^\n]*$|^(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)])\s)[^\n]*$|^\s*>>>[^\n]*$|^Traceback \(most recent call last\):$"
-    r"|^\s*File \"[^\"\n]*\", line \d+[^\n]*$|(?<![\w./-])[\w./-]+\.\w+:\d+(?::\d+)?:[^\n]*$",
+    r"^```.*?^```[^\n]*$"
+    r"|^(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)])\s)[^\n]*$"
+    r"|^\s*>>>[^\n]*$"
+    r"|^Traceback \(most recent call last\):$"
+    r"|^\s*File \"[^\"\n]*\", line \d+[^\n]*$"
+    r"|(?<![\w./-])[\w./-]+\.\w+:\d+(?::\d+)?:[^\n]*$",
     re.MULTILINE | re.DOTALL,
 )
 """Code, a traceback, what a tool printed: it shows something, and asks for nothing."""
@@ -201,7 +206,8 @@ def _without_reason(clause: str) -> str:
     policy = kinds_policy()
     for tail in _TAIL.finditer(clause):
         rest = clause[tail.end() :]
-        if policy.reasons.fullmatch(rest.rstrip(".!")) and policy.behaviour.search(rest) is None:
+        told = "," not in rest and policy.reasons.fullmatch(rest.rstrip(".!")) is not None
+        if told and policy.behaviour.search(rest) is None:
             return clause[: tail.start()]
     return clause
 

@@ -1,5 +1,5 @@
-"""Plain requests in other languages, word by word into the English ones that the policy knows. Only where every word
-is known, or is a name of code: what is not understood keeps the strongest kind.
+"""Plain requests in other languages, word by word into the English that the policy knows. Only where every
+word is known, or is a name of code: what is not understood keeps the strongest kind.
 """
 
 import re
@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-_TOKEN = re.compile(r"`[^`]*`|\w[\w'’-]*[./(_:=<>~]\w[\w./:()=<>~*-]*|\w[\w'’-]*|[^\w\s]")
+_TOKEN = re.compile(r"`[^`]*`|\w[\w'\u2019-]*[./(_:=<>~]\w[\w./:()=<>~*-]*|\w[\w'\u2019-]*|[^\w\s]")
 _NAME = re.compile(r"`[^`]*`|\W*|.*[\d_./()].*")
 """What is the same in every language: names of code, paths, numbers, signs."""
-_QUOTED = re.compile(r"[«„“\"‚‘]\s*([^«»„“”\"‚‘’]*?)\s*[»”“\"’]")
+_QUOTED = re.compile(
+    r"[«\u201e\u201c\"\u201a\u2018]\s*([^«»\u201e\u201c\u201d\"\u201a\u2018\u2019]*?)\s*[»\u201d\u201c\"\u2019]"
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class Language:
         first = next((word for word in words if word not in ("please", "the", ",")), "")
         if first in self.verbs:
             return english
-        last = next((place for place in reversed(range(len(words))) if words[place].strip(",") in self.verbs), None)
-        if last is None:
+        places = [place for place, word in enumerate(words) if word.strip(",") in self.verbs]
+        if not places:
             return english
+        last = places[-1]
         return " ".join([words[last].strip(","), *words[:last], *words[last + 1 :]])

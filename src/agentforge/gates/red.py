@@ -104,7 +104,7 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     stay = {identity for identity in case.old if _function(identity) not in shown}
     failing = [identity for identity in proof if not _is_guard(proof[identity])]
     dead, flags = lifeless(failing, sources, stay)
-    without = unproved(case.specification, proof)
+    without = unproved(case.specification, proof, owes_failing=case.owes_failing)
     if reasons := [*reasons, *dead, *_guards_alone(case, without)]:
         return _fail(reasons, runner)
     disturbed = disturbance(runner, case, runs[0], red_tree)

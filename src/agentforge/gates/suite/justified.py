@@ -33,9 +33,11 @@ def changing_words() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
 
 
-def justifies(words: str, identity: str, source: str | None, rewritten: str | None = None) -> bool:
+def justifies(
+    words: str, identity: str, source: str | None, rewritten: tuple[str, str] | None = None
+) -> bool:
     """Whether the words of people name this test, or say that something changes and name what it calls, or
-    what it expects now.
+    what it expects now; `rewritten` is what it was and what was made of it.
     """
     path, _, inside = identity.partition("::")
     function = inside.rpartition("::")[2].partition("[")[0]
@@ -46,7 +48,7 @@ def justifies(words: str, identity: str, source: str | None, rewritten: str | No
         return False
     if _names_case(words, inside):
         return True
-    if source and rewritten and _says_what_was_asked(words, source, rewritten):
+    if rewritten is not None and all(rewritten) and _says_what_was_asked(words, *rewritten):
         return True
     used = {first or second for first, second in _USED.findall(source or "")} - {function}
     # "Add a discount" is no word about `cart.add`, unless it is written as one.
@@ -94,7 +96,7 @@ def unjustified(runner: PristineRunner, suite: Mapping[str, Json], words: str, t
             words,
             identity,
             _source(runner, base, identity),
-            _source(runner, tree, identity) if tree else None,
+            _rewritten(runner, (base, tree), identity) if tree else None,
         )
     ]
 
@@ -105,9 +107,7 @@ def question_about(runner: PristineRunner, tree: str, suite: Mapping[str, Json],
     reasons = {str(item.get("id")): str(item.get("reason")) for item in objects(suite, "supersedes")}
     lines = ["These old tests would be dropped, and the request does not say so. May they be?"]
     for identity in ids:
-        old, new = (_source(runner, each, identity) or "" for each in (base, tree))
-        if old == new:  # what it reads is another one: a table of cases beside it
-            old, new = (_file(runner, each, identity) for each in (base, tree))
+        old, new = _rewritten(runner, (base, tree), identity)
         lines += ["", f"{identity}: {reasons.get(identity, '')}"]
         changes = difflib.unified_diff(
             old.splitlines(), new.splitlines(), "before", "after", lineterm="", n=2
@@ -121,6 +121,15 @@ def question_about(runner: PristineRunner, tree: str, suite: Mapping[str, Json],
 
 def _names(words: str, name: str) -> bool:
     return bool(name) and re.search(rf"(?<![\w/]){re.escape(name)}(?!\w)", words, re.IGNORECASE) is not None
+
+
+def _rewritten(runner: PristineRunner, trees: tuple[str, str], identity: str) -> tuple[str, str]:
+    """A test as it was and as it is; its file, where only what it reads there is another, as a table is."""
+    old, new = (_source(runner, tree, identity) or "" for tree in trees)
+    if old != new:
+        return old, new
+    before, after = (_file(runner, tree, identity) for tree in trees)
+    return before, after
 
 
 def _source(runner: PristineRunner, tree: str, identity: str) -> str | None:

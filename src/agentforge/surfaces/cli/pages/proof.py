@@ -98,19 +98,26 @@ def _runs(evidence: dict[str, Any]) -> list[str]:
 
 def _named(evidence: dict[str, Any]) -> list[str]:
     """What the engine named and did not decide, each with what the reviewer ruled on it."""
-    found = evidence.get("named") or []
-    lines = []
-    for item in found[:NAMED_SHOWN]:
+    alike: dict[tuple[str, str], list[str]] = {}
+    for item in evidence.get("named") or []:
         ruled = (
             f" (reviewer: {item['verdict']}, {brief(str(item.get('reason') or ''), 80)})"
             if item.get("verdict")
             else ""
         )
-        lines.append(
-            f"look at {brief(str(item.get('about')), 120)}: {brief(str(item.get('text')), 200)}{ruled}"
-        )
-    more = len(found) - NAMED_SHOWN
-    return lines + ([f"and {more} more to look at, in the report"] if more > 0 else [])
+        about = str(item.get("about"))
+        said = f"{brief(str(item.get('text')), 200)}{ruled}"
+        alike.setdefault((about.partition("[")[0], said), []).append(about)
+    lines = [
+        f"look at {brief(abouts[0], 120)}{_others(abouts)}: {said}" for (_, said), abouts in alike.items()
+    ]
+    more = len(lines) - NAMED_SHOWN
+    return lines[:NAMED_SHOWN] + ([f"and {more} more to look at, in the report"] if more > 0 else [])
+
+
+def _others(abouts: list[str]) -> str:
+    """How many more cases of one test the same is said of."""
+    return f" and {count(len(abouts) - 1, 'more case')}" if len(abouts) > 1 else ""
 
 
 def reviews(evidence: dict[str, Any]) -> list[str]:
