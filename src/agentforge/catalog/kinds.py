@@ -52,13 +52,14 @@ _SHOWN = re.compile(
     r"|^\s*>>>[^\n]*$"
     r"|^Traceback \(most recent call last\):$"
     r"|^\s*File \"[^\"\n]*\", line \d+[^\n]*$"
-    r"|(?<![\w./-])[\w./-]+\.\w+:\d+(?::\d+)?:[^\n]*$",
+    r"|(?<![\w./-])[\w./-]+\.\w+:\d+(?::\d+)?:[^\n]*$"
+    r"|(?<=\bsay:) [^\n]*",
     re.MULTILINE | re.DOTALL,
 )
 """Code, a traceback, what a tool printed: it shows something, and asks for nothing."""
 _TAIL = re.compile(r"\s*(?:,|;|\s--|\s-|\s\u2013|\s\u2014)\s+(?=\S)")
 """What a reason may stand behind."""
-_ASKS_NOTHING = re.compile(r"[\W\d]*|[\"'\u201c\u2018][^\"'\u201d\u2019]*[\"'\u201d\u2019]\.?")
+_ASKS_NOTHING = re.compile(r"[\W\d]*|[\"'\u201c\u2018\u00ab][^\"'\u201d\u2019\u00bb]*[\"'\u201d\u2019\u00bb]\.?")
 """The number of a point, and words that are only quoted."""
 _INTRODUCES = re.compile(r"(?:[\w'-]+ ){0,3}[\w'-]+:")
 """What stands before a list."""
@@ -232,6 +233,8 @@ def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple
     """What a clause asks for, with the words that say so; None for one that asks for nothing. `names` are
     those of code in the whole request.
     """
+    if (wish := policy.wishes.fullmatch(clause.rstrip(".!"))) is not None:
+        clause = f"add {next(part for part in wish.groups() if part)}"
     said = [word.strip(".,:;'") for word in _WORD.findall(clause)]
     rest = [word for word in said if word not in policy.polite]
     # `split()` is a name, and does nothing here.

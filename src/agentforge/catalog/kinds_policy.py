@@ -59,6 +59,8 @@ class KindsPolicy:
     translations: tuple[Language, ...]
     """Other languages, as far as plain requests need them."""
     context: re.Pattern[str]
+    wishes: re.Pattern[str]
+    """Sentences that wish for something, with that in a group."""
     statements: Mapping[ProofKind, re.Pattern[str]]
     """What such a sentence is about, where a pronoun says what is to be done."""
     reasons: re.Pattern[str]
@@ -111,6 +113,7 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
         same_as=document["same_as"],
         translations=tuple(_language(row, all_verbs) for row in document["translations"].values()),
         context=one_of(document["context"]),
+        wishes=re.compile("|".join(document["wishes"])),
         statements={kind: one_of(rows) for kind, rows in document["statements"].items()},
         reasons=one_of(document["reasons"]),
         less_will_do=_whole_words(document["less_will_do"]),

@@ -108,11 +108,12 @@ def _named(evidence: dict[str, Any]) -> list[str]:
         about = str(item.get("about"))
         said = f"{brief(str(item.get('text')), 200)}{ruled}"
         alike.setdefault((about.partition("[")[0], said), []).append(about)
-    lines = [
-        f"look at {brief(abouts[0], 120)}{_others(abouts)}: {said}" for (_, said), abouts in alike.items()
-    ]
-    more = len(lines) - NAMED_SHOWN
-    return lines[:NAMED_SHOWN] + ([f"and {more} more to look at, in the report"] if more > 0 else [])
+    lines: dict[str, list[str]] = {}
+    for (_, said), abouts in alike.items():
+        lines.setdefault(f"{brief(abouts[0], 120)}{_others(abouts)}", []).append(said)
+    shown = [f"look at {about}: {'; '.join(said)}" for about, said in lines.items()]
+    more = len(shown) - NAMED_SHOWN
+    return shown[:NAMED_SHOWN] + ([f"and {more} more to look at, in the report"] if more > 0 else [])
 
 
 def _others(abouts: list[str]) -> str:
