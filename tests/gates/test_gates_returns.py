@@ -227,6 +227,23 @@ def test_a_value_that_the_request_names_justifies_a_test_that_expects_it(
 
 
 @every(
+    ("words", "justified"),
+    [
+        ('The info "could not find the file" should be a warning', True),
+        ("The info `could not find` should be a warning", False),
+        ('The warning "could not find the key" should be an info', False),
+        ("`Cart.__repr__` should show its class", True),
+        ("`Cart.__str__` should show its class", False),
+    ],
+)
+def test_a_message_that_the_request_quotes_justifies_a_test_that_has_it(words: str, justified: bool) -> None:
+    source = (
+        "def test_it(log):\n    load()\n    assert log.info == 'could not find the file %s' % repr(cart)\n"
+    )
+    assert justifies(words, "tests/test_a.py::test_it", source) is justified
+
+
+@every(
     "after",
     [
         "def test_it():\n    assert not tag(3) == '3 EUR'\n",

@@ -22,6 +22,9 @@ MAX_LINES = 30
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _VALUE = re.compile(r"[^\W\d_]\w{2,}")
 """A value that nobody writes by chance."""
+_QUOTE = re.compile(
+    r"[\"'`\u201c\u2018\u00ab]\s*([^\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\n]+?)\s*[\"'`\u201d\u2019\u00bb]"
+)
 _OPERATORS = frozenset({"not", "or", "and", "in", "is", "if", "else"})
 _USED = re.compile(r"(?:\.\s*|\b)([A-Za-z_]\w*)\s*\(|\.\s*([A-Za-z_]\w*)")
 
@@ -37,7 +40,7 @@ def justifies(
     words: str, identity: str, source: str | None, rewritten: tuple[str, str] | None = None
 ) -> bool:
     """Whether the words of people name this test, or say that something changes and name what it calls, or
-    what it expects now; `rewritten` is what it was and what was made of it.
+    what it expects now, or quote what it has; `rewritten` is what it was and what was made of it.
     """
     path, _, inside = identity.partition("::")
     function = inside.rpartition("::")[2].partition("[")[0]
@@ -46,7 +49,7 @@ def justifies(
         return True
     if not changing_words().search(words):
         return False
-    if _names_case(words, inside):
+    if _names_case(words, inside) or any(told in (source or "") for told in _quoted(words)):
         return True
     if rewritten is not None and all(rewritten) and _says_what_was_asked(words, *rewritten):
         return True
@@ -54,7 +57,13 @@ def justifies(
     # "Add a discount" is no word about `cart.add`, unless it is written as one.
     written = {part for name in names_in(words) for part in name.split(".")}
     used -= plain_verbs() - written
-    return any(_names(words, name) for name in used)
+    # `repr(it)` is how `__repr__` is called.
+    return any(_names(words, name) or _names(words, f"__{name}__") for name in used)
+
+
+def _quoted(words: str) -> list[str]:
+    """What the words quote that is long enough to be nobody else's."""
+    return [told for told in _QUOTE.findall(words) if len(told.split()) > 3]
 
 
 def _names_case(words: str, inside: str) -> bool:
