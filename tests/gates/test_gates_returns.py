@@ -237,9 +237,7 @@ def test_a_value_that_the_request_names_justifies_a_test_that_expects_it(
     ],
 )
 def test_a_message_that_the_request_quotes_justifies_a_test_that_has_it(words: str, justified: bool) -> None:
-    source = (
-        "def test_it(log):\n    load()\n    assert log.info == 'could not find the file %s' % repr(cart)\n"
-    )
+    source = "def test_it(log):\n    load()\n    assert log() == 'could not find the file %s' % repr(cart)\n"
     assert justifies(words, "tests/test_a.py::test_it", source) is justified
 
 

@@ -45,7 +45,7 @@ _CODE_NAME = re.compile(
     r"|(?<=`)[\w.]+(?=`)"
 )
 """Names as code has them: `snake_case`, a path, a dotted name, `CamelCase`, `called()`, one in backticks."""
-_SUBJECT = re.compile(r"\s*`?([a-z.][\w./-]*)`?(?:\([^)\n]*\)| --?[\w-]+)?!?:\s+\S[^\n]*")
+_SUBJECT = re.compile(r"\s*`?([a-z.][\w./-]*)`?(?:\([^)\n]*\)| --?[\w-]+| [a-z]{1,4}\d{2,4})?!?:\s+\S[^\n]*")
 _SHOWN = re.compile(
     r"^```.*?^```[^\n]*$"
     r"|^(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)])\s)[^\n]*$"
@@ -59,7 +59,9 @@ _SHOWN = re.compile(
 """Code, a traceback, what a tool printed: it shows something, and asks for nothing."""
 _TAIL = re.compile(r"\s*(?:,|;|\s--|\s-|\s\u2013|\s\u2014)\s+(?=\S)")
 """What a reason may stand behind."""
-_ASKS_NOTHING = re.compile(r"[\W\d]*|[\"'\u201c\u2018\u00ab][^\"'\u201d\u2019\u00bb]*[\"'\u201d\u2019\u00bb]\.?")
+_ASKS_NOTHING = re.compile(
+    r"[\W\d]*|[\"'\u201c\u2018\u00ab][^\"'\u201d\u2019\u00bb]*[\"'\u201d\u2019\u00bb]\.?"
+)
 """The number of a point, and words that are only quoted."""
 _INTRODUCES = re.compile(r"(?:[\w'-]+ ){0,3}[\w'-]+:")
 """What stands before a list."""
@@ -107,6 +109,9 @@ def asked_for(request: str) -> AskedFor:
     found += [] if subject is None else [subject]
     found = found or _of_statements(clauses, policy)
     weakens = policy.weakens_tests.search(said)
+    stays = policy.unchanged.search(said)
+    if stays is not None and policy.behaviour.search(said) is None:
+        found = [("same_behaviour", stays[0])]
     kind, by = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]), default=("new_behaviour", ""))
     return AskedFor(
         kind,

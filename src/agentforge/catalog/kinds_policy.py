@@ -59,6 +59,8 @@ class KindsPolicy:
     translations: tuple[Language, ...]
     """Other languages, as far as plain requests need them."""
     context: re.Pattern[str]
+    unchanged: re.Pattern[str]
+    """How a person says that nothing but code changes."""
     wishes: re.Pattern[str]
     """Sentences that wish for something, with that in a group."""
     statements: Mapping[ProofKind, re.Pattern[str]]
@@ -113,6 +115,7 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
         same_as=document["same_as"],
         translations=tuple(_language(row, all_verbs) for row in document["translations"].values()),
         context=one_of(document["context"]),
+        unchanged=_whole_words(document["unchanged"]),
         wishes=re.compile("|".join(document["wishes"])),
         statements={kind: one_of(rows) for kind, rows in document["statements"].items()},
         reasons=one_of(document["reasons"]),
