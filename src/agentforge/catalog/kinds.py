@@ -57,6 +57,12 @@ _SHOWN = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 """Code, a traceback, what a tool printed: it shows something, and asks for nothing."""
+_QUOTATION = re.compile(
+    r"\"[^\"\n]+ [^\"\n]+ [^\"\n]+\"|(?<!\w)'[^'\n]+ [^'\n]+ [^'\n]+'(?!\w)"
+    r"|\u00ab[^\u00bb\n]+ [^\u00bb\n]+\u00bb"
+)
+"""Words of somebody else, or of a document."""
+_ASIDE = re.compile(r"\([^()]*\)[.!]?")
 _TAIL = re.compile(r"\s*(?:,|;|\s--|\s-|\s\u2013|\s\u2014)\s+(?=\S)")
 """What a reason may stand behind."""
 _ASKS_NOTHING = re.compile(
@@ -101,22 +107,22 @@ def asked_for(request: str) -> AskedFor:
     policy = kinds_policy()
     names = names_in(request)
     request = _without_references(request, policy)
-    request = _in_words(request)
+    whole, request = request, _in_words(request)
     said = request.lower()
     subject = _of_subject(said, policy)
     clauses = [*_clauses(request if subject is None else request.partition("\n")[2])]
     found = [answer for clause in clauses if (answer := _of_clause(clause, names, policy)) is not None]
     found += [] if subject is None else [subject]
     found = found or _of_statements(clauses, policy)
-    weakens = policy.weakens_tests.search(said)
+    weakens = policy.weakens_tests.search(whole.lower())
     stays = policy.unchanged.search(said)
     if stays is not None and policy.behaviour.search(said) is None:
         found = [("same_behaviour", stays[0])]
     kind, by = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]), default=("new_behaviour", ""))
     return AskedFor(
         kind,
-        as_written(by, request),
-        as_written(weakens[0], request) if weakens else "",
+        as_written(by, whole),
+        as_written(weakens[0], whole) if weakens else "",
         dead_code=policy.dead_code.search(said) is not None,
         settings=policy.test_settings.search(said) is not None,
         form=policy.form.search(said) is not None,
@@ -125,7 +131,7 @@ def asked_for(request: str) -> AskedFor:
 
 def _in_words(request: str) -> str:
     """A request without what it only shows; as it stands if nothing else is left."""
-    rest = _SHOWN.sub("", request)
+    rest = _QUOTATION.sub('""', _SHOWN.sub("", request))
     return rest if _WORD.search(rest) else request
 
 
@@ -164,6 +170,7 @@ def lowered_to(answer: str) -> ProofKind | None:
 def as_written(words: str, request: str) -> str:
     """Words that were read in lower case and without backticks, as the request has them."""
     spelled = r"\s+".join("`*".join(map(re.escape, word)) for word in words.split())
+    spelled = spelled.replace('"`*"', "[\"'\u00ab][^\\n]*?[\"'\u00bb]")  # a quotation
     if spelled and (whole := re.search(rf"`*{spelled}`*", request, re.IGNORECASE)) is not None:
         return " ".join(whole[0].split())
     if " " not in words:
@@ -249,6 +256,8 @@ def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple
     if speaks_of_it and (verb in policy.neutral or policy.verbs.get(verb) == "tests_only"):
         return None  # "correct it": what was said before says what
     if not rest or _only_introduces(clause, verb, policy):
+        return None
+    if _ASIDE.fullmatch(clause) is not None and policy.behaviour.search(clause) is None:
         return None
     found = _by_phrase(clause[clause.find(rest[0]) :], policy)
     if found is None and verb not in policy.acts:
