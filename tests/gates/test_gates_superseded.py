@@ -133,6 +133,20 @@ def test_what_is_given_up_does_not_stay_as_it_was(site: Site) -> None:
     assert untouched(site.runner, site.base, site.tree({FILE: None}), whole) == []
 
 
+def test_a_test_of_a_mixin_is_given_up_by_the_ids_of_all_that_inherit_it(tmp_path: Path) -> None:
+    text = (
+        "import unittest\n\n\nclass Mixin:\n    def test_repr(self):\n        self.assertEqual(repr(self.made), 'a')\n"
+        "\n\nclass One(Mixin, unittest.TestCase):\n    made = 1\n\n\nclass Two(Mixin, unittest.TestCase):\n    made = 2\n"
+    )
+    site = make_site(tmp_path, {FILE: text})
+    tree = site.tree({FILE: text.replace("'a')", "'b')")})
+    known = [f"{FILE}::One::test_repr", f"{FILE}::Two::test_repr"]
+    both, one = suite("One::test_repr", "Two::test_repr"), suite("One::test_repr")
+    assert weakened_tests(site.runner, site.base, tree, both, known) == []
+    assert len(weakened_tests(site.runner, site.base, tree, one, known)) == 1
+    assert untouched(site.runner, site.base, tree, both) == []
+
+
 def test_a_table_of_cases_that_changed_is_a_change_of_its_tests(tmp_path: Path) -> None:
     table = 'import pytest\n\nPLURALS = [("octopus", "octopi"), ("box", "boxes")]\n\n\n'
     test = '@pytest.mark.parametrize(("one", "many"), PLURALS)\ndef test_plural(one, many):\n    assert plural(one) == many\n'

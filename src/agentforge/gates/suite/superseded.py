@@ -107,11 +107,24 @@ def weakened_tests(
         lines = weakened(before, _text(runner, tree, change.path), change.path)
         for line in lines:
             name = line.partition(" ")[0]
-            all_cases = cases.get(name, {name})
+            all_cases = cases.get(name) or _inheriting(runner, base, name, known) or {name}
             lost_cases = f"{name} lost {len(all_cases & given_up)} of its parametrised cases"
             if not (all_cases <= given_up or (all_cases & given_up and line == lost_cases)):
                 reasons.append(f"weakened: {line}")
     return reasons
+
+
+def _inheriting(runner: PristineRunner, base: str, name: str, known: Collection[str]) -> set[str]:
+    """The tests of other classes that run a test which theirs inherit, as from a mixin: under that name it is
+    none itself.
+    """
+    method = name.rpartition("::")[2]
+    alike = (each for each in known if _function(each).rpartition("::")[2] == method)
+    return {
+        each
+        for each in alike
+        if each.count("::") > 1 and source_of_test(_text(runner, base, each.partition("::")[0]), each) is None
+    }
 
 
 def edited_tests(
