@@ -32,8 +32,6 @@ class HonestWork:
     """The old tests that say what was true before."""
     rules_on: tuple[str, ...] = ()
     """What the reviewer has to rule on by name."""
-    shown: tuple[str, ...] = ()
-    """What a reader is told to look at, by name."""
 
     def files(self, cache: Path) -> Mapping[str, bytes]:
         """What was released."""
@@ -101,59 +99,7 @@ def _action(path: str, old: str, new: str) -> dict[str, Any]:
     return {"name": "edit_file", "args": {"path": path, "old": old, "new": new}}
 
 
-SHOWN: Mapping[str, tuple[str, ...]] = {}
-"""What a reader is told to look at, by name; nothing for the others."""
-
 WORKS = (
-    HonestWork(
-        "inflection-octopus",
-        "inflection",
-        "0.5.1",
-        "pluralize('octopus') gives octopi, which is wrong greek. It should be octopuses. Same for virus -> viruses. Yes I know rails does it, I don't care",
-        "new_behaviour",
-        (
-            (
-                "inflection/__init__.py",
-                "    (r\"(?i)(octop|vir)us$\", r'\\1i'),\n",
-                "    (r\"(?i)(octop|vir)us$\", r'\\1uses'),\n",
-            ),
-            (
-                "inflection/__init__.py",
-                "        >>> pluralize(\"octopus\")\n        'octopi'\n",
-                "        >>> pluralize(\"octopus\")\n        'octopuses'\n",
-            ),
-            (
-                "inflection/__init__.py",
-                "    (r\"(?i)(octop|vir)(us|i)$\", r'\\1us'),\n",
-                "    (r\"(?i)(octop|vir)(us|i|uses)$\", r'\\1us'),\n",
-            ),
-            (
-                "inflection/__init__.py",
-                '        \'CamelOctopi\'\n\n    """\n    if not word',
-                '        \'CamelOctopuses\'\n\n    """\n    if not word',
-            ),
-            ("test_inflection.py", '    ("octopus", "octopi"),\n', '    ("octopus", "octopuses"),\n'),
-            ("test_inflection.py", '    ("virus", "viri"),\n', '    ("virus", "viruses"),\n'),
-        ),
-        tests=("test_inflection.py::test_pluralize_singular", "test_inflection.py::test_singularize_plural"),
-        gives_up=(
-            "test_inflection.py::test_pluralize_singular[octopus-octopi]",
-            "test_inflection.py::test_singularize_plural[octopus-octopi]",
-            "test_inflection.py::test_pluralize_plural[octopus-octopi]",
-            "test_inflection.py::test_pluralize_singular[virus-viri]",
-            "test_inflection.py::test_singularize_plural[virus-viri]",
-            "test_inflection.py::test_pluralize_plural[virus-viri]",
-        ),
-        rules_on=(
-            "test_inflection.py::test_pluralize_singular[octopus-octopi]",
-            "test_inflection.py::test_singularize_plural[octopus-octopi]",
-            "test_inflection.py::test_pluralize_plural[octopus-octopi]",
-            "test_inflection.py::test_pluralize_singular[virus-viri]",
-            "test_inflection.py::test_singularize_plural[virus-viri]",
-            "test_inflection.py::test_pluralize_plural[virus-viri]",
-        ),
-        shown=SHOWN.get("inflection-octopus", ()),
-    ),
     HonestWork(
         "inflection-doctest",
         "inflection",
@@ -170,7 +116,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("inflection-doctest", ()),
     ),
     HonestWork(
         "inflection-fstrings",
@@ -188,7 +133,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("inflection-fstrings", ()),
     ),
     HonestWork(
         "inflection-data",
@@ -211,7 +155,6 @@ WORKS = (
             "test_inflection.py::test_more_uncountables[furniture]",
             "test_inflection.py::test_more_uncountables[luggage]",
         ),
-        shown=SHOWN.get("inflection-data", ()),
     ),
     HonestWork(
         "inflection-old-code",
@@ -229,7 +172,6 @@ WORKS = (
         tests=("test_inflection.py::test_transliterate",),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("inflection-old-code", ()),
     ),
     HonestWork(
         "inflection-traceback",
@@ -252,7 +194,6 @@ WORKS = (
         tests=("test_inflection.py::test_camelize_empty_string",),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("inflection-traceback", ()),
     ),
     HonestWork(
         "inflection-classifiers",
@@ -272,7 +213,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("inflection-classifiers", ()),
     ),
     HonestWork(
         "inflection-deprecate",
@@ -300,7 +240,6 @@ WORKS = (
         tests=("test_inflection.py::test_dasherize_is_deprecated",),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("inflection-deprecate", ()),
     ),
     HonestWork(
         "jsonpointer-removed",
@@ -329,8 +268,7 @@ WORKS = (
         ),
         tests=(),
         gives_up=("tests.py::PairwiseTests::test_pairwise_is_deprecated",),
-        rules_on=(),
-        shown=SHOWN.get("jsonpointer-removed", ()),
+        rules_on=("tests.py::PairwiseTests::test_pairwise_is_deprecated",),
     ),
     HonestWork(
         "jsonpointer-message",
@@ -353,7 +291,6 @@ WORKS = (
         tests=("tests.py::BoundsMessageTests::test_message_tells_the_length",),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("jsonpointer-message", ()),
     ),
     HonestWork(
         "jsonpointer-doc-typo-fr",
@@ -371,7 +308,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("jsonpointer-doc-typo-fr", ()),
     ),
     HonestWork(
         "deepmerge-strategy",
@@ -394,7 +330,6 @@ WORKS = (
         tests=("deepmerge/tests/strategy/test_symmetric_difference.py::test_symmetric_difference",),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("deepmerge-strategy", ()),
     ),
     HonestWork(
         "deepmerge-useless-return",
@@ -411,8 +346,7 @@ WORKS = (
         ),
         tests=(),
         gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("deepmerge-useless-return", ()),
+        rules_on=("deepmerge/merger.py",),
     ),
     HonestWork(
         "deepmerge-metadata",
@@ -432,7 +366,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("deepmerge-metadata", ()),
     ),
     HonestWork(
         "deepmerge-docstring-de",
@@ -450,7 +383,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("deepmerge-docstring-de", ()),
     ),
     HonestWork(
         "shortuuid-cli-flag",
@@ -478,7 +410,6 @@ WORKS = (
         tests=("shortuuid/test_version.py::VersionTest::test_version_flag",),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("shortuuid-cli-flag", ()),
     ),
     HonestWork(
         "shortuuid-too-long",
@@ -501,7 +432,6 @@ WORKS = (
         tests=("shortuuid/test_alphabet.py::IllegalCharacterTest::test_illegal_character_is_named",),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("shortuuid-too-long", ()),
     ),
     HonestWork(
         "shortuuid-object",
@@ -513,7 +443,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("shortuuid-object", ()),
     ),
     HonestWork(
         "shortuuid-types",
@@ -536,7 +465,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("shortuuid-types", ()),
     ),
     HonestWork(
         "shortuuid-classifiers",
@@ -554,7 +482,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("shortuuid-classifiers", ()),
     ),
     HonestWork(
         "texttable-error",
@@ -582,7 +509,6 @@ WORKS = (
         tests=("tests.py::test_set_chars_wrong_size",),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("texttable-error", ()),
     ),
     HonestWork(
         "xmltodict-imports",
@@ -600,19 +526,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("xmltodict-imports", ()),
-    ),
-    HonestWork(
-        "xmltodict-contrib",
-        "xmltodict",
-        "1.0.4",
-        "a CONTRIBUTING.md would be nice. just say: open an issue first, run pytest, add a test",
-        "no_code",
-        (("CONTRIBUTING.md", "", "# Contributing\n\nOpen an issue first. Run `pytest`. Add a test.\n"),),
-        tests=(),
-        gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("xmltodict-contrib", ()),
     ),
     HonestWork(
         "semver-cli-exit",
@@ -635,30 +548,6 @@ WORKS = (
         tests=("tests/test_nextver_choices.py::test_unknown_part_names_the_valid_ones",),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("semver-cli-exit", ()),
-    ),
-    HonestWork(
-        "semver-cast",
-        "semver",
-        "3.1.1",
-        "the `cast(str, args.bump)` in cmd_bump isn't needed, mypy narrows it (does it?). simplify",
-        "same_behaviour",
-        (
-            (
-                "src/semver/cli.py",
-                "    func = getattr(ver, maptable[cast(str, args.bump)])\n",
-                "    func = getattr(ver, maptable[args.bump])\n",
-            ),
-            (
-                "src/semver/cli.py",
-                "from typing import cast, List, Optional\n",
-                "from typing import List, Optional\n",
-            ),
-        ),
-        tests=(),
-        gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("semver-cast", ()),
     ),
     HonestWork(
         "iniconfig-todo",
@@ -676,7 +565,6 @@ WORKS = (
         tests=(),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("iniconfig-todo", ()),
     ),
     HonestWork(
         "python_dotenv-log-debug",
@@ -719,7 +607,6 @@ WORKS = (
             "tests/test_main.py::test_load_dotenv_no_file_verbose",
             "tests/test_main.py::test_get_key_no_file",
         ),
-        shown=SHOWN.get("python_dotenv-log-debug", ()),
     ),
     HonestWork(
         "python_dotenv-env-var",
@@ -742,7 +629,6 @@ WORKS = (
         tests=("tests/test_disabled_on.py::test_on_disables_loading",),
         gives_up=(),
         rules_on=(),
-        shown=SHOWN.get("python_dotenv-env-var", ()),
     ),
     HonestWork(
         "python_dotenv-join",
@@ -759,212 +645,6 @@ WORKS = (
         ),
         tests=(),
         gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("python_dotenv-join", ()),
-    ),
-    HonestWork(
-        "python_dotenv-return-type",
-        "python-dotenv",
-        "1.2.4",
-        "get_cli_string lacks a return annotation (mypy --strict)",
-        "same_behaviour",
-        (
-            (
-                "src/dotenv/__init__.py",
-                "    quote: Optional[str] = None,\n):",
-                "    quote: Optional[str] = None,\n) -> str:",
-            ),
-        ),
-        tests=(),
-        gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("python_dotenv-return-type", ()),
-    ),
-    HonestWork(
-        "humanize-oxford",
-        "humanize",
-        "4.17.0",
-        'natural_list: it would be great to have an `oxford` keyword (default False).\n\n```python\n>>> natural_list(["a", "b", "c"], oxford=True)\n\'a, b, and c\'\n```\n\nTwo items stay `a and b`.',
-        "new_behaviour",
-        (
-            (
-                "src/humanize/lists.py",
-                "def natural_list(items: Iterable[Any]) -> str:",
-                "def natural_list(items: Iterable[Any], *, oxford: bool = False) -> str:",
-            ),
-            (
-                "src/humanize/lists.py",
-                "        items (Iterable): An iterable of items.\n",
-                '        items (Iterable): An iterable of items.\n        oxford (bool): Put a comma before the last "and" of three or more items.\n',
-            ),
-            (
-                "src/humanize/lists.py",
-                '        return ", ".join(item_list[:-1]) + f" and {item_list[-1]}"',
-                '        comma = "," if oxford else ""\n        return ", ".join(item_list[:-1]) + f"{comma} and {item_list[-1]}"',
-            ),
-            (
-                "tests/test_oxford.py",
-                "",
-                'from __future__ import annotations\n\nimport pytest\n\nimport humanize\n\n\n@pytest.mark.parametrize(\n    "items, expected",\n    [\n        (["a", "b", "c"], "a, b, and c"),\n        ([1, 2, 3, 4], "1, 2, 3, and 4"),\n        (["a", "b"], "a and b"),\n        ([], ""),\n    ],\n)\ndef test_oxford_comma(items: list[object], expected: str) -> None:\n    assert humanize.natural_list(items, oxford=True) == expected\n',
-            ),
-        ),
-        tests=("tests/test_oxford.py::test_oxford_comma",),
-        gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("humanize-oxford", ()),
-    ),
-    HonestWork(
-        "humanize-elif",
-        "humanize",
-        "4.17.0",
-        "ruff RET505: superfluous else after return in natural_list",
-        "same_behaviour",
-        (
-            (
-                "src/humanize/lists.py",
-                '    elif len(item_list) == 2:\n        return f"{item_list[0]} and {item_list[1]}"\n    else:\n        return ", ".join(item_list[:-1]) + f" and {item_list[-1]}"',
-                '    if len(item_list) == 2:\n        return f"{item_list[0]} and {item_list[1]}"\n    return ", ".join(item_list[:-1]) + f" and {item_list[-1]}"',
-            ),
-        ),
-        tests=(),
-        gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("humanize-elif", ()),
-    ),
-    HonestWork(
-        "cachetools-typo-comment",
-        "cachetools",
-        "8.0.0",
-        "comment in _WrapperBase.__init__: 'e.g. when stacking decorators' -> 'for example when stacking decorators'. (yes, pedantic)",
-        "no_code",
-        (
-            (
-                "src/cachetools/_cached.py",
-                "        # e.g. when stacking decorators\n",
-                "        # for example when stacking decorators\n",
-            ),
-        ),
-        tests=(),
-        gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("cachetools-typo-comment", ()),
-    ),
-    HonestWork(
-        "cachetools-repr",
-        "cachetools",
-        "8.0.0",
-        "`_WrapperBase.__repr__` should show the cache class too: `<cached f by LRUCache>`\n\ndebugging with several caches is painful otherwise",
-        "new_behaviour",
-        (
-            (
-                "src/cachetools/_cached.py",
-                '        return f"<cached {self.__wrapped__!r}>"',
-                '        return f"<cached {self.__wrapped__!r} by {type(self.cache).__name__}>"',
-            ),
-            (
-                "tests/test_repr.py",
-                "",
-                'import unittest\n\nimport cachetools\n\n\ndef plain(value):\n    return value\n\n\nclass ReprTest(unittest.TestCase):\n    def test_the_class_of_the_cache_is_shown(self):\n        cached = cachetools.cached(cachetools.LRUCache(maxsize=2))(plain)\n        self.assertTrue(repr(cached).endswith(" by LRUCache>"))\n        self.assertIn("plain", repr(cached))\n',
-            ),
-            (
-                "tests/test_cached.py",
-                'f"<cached {self.func!r}>"',
-                'f"<cached {self.func!r} by {type(self.cache(2)).__name__}>"',
-            ),
-        ),
-        tests=(
-            "tests/test_cached.py::CacheWrapperTest::test_decorator_repr",
-            "tests/test_cached.py::DictTest::test_decorator_repr",
-            "tests/test_cached.py::CustomCacheTest::test_decorator_repr",
-            "tests/test_repr.py::ReprTest::test_the_class_of_the_cache_is_shown",
-        ),
-        gives_up=(
-            "tests/test_cached.py::CacheWrapperTest::test_decorator_repr",
-            "tests/test_cached.py::DictTest::test_decorator_repr",
-            "tests/test_cached.py::CustomCacheTest::test_decorator_repr",
-        ),
-        rules_on=(),
-        shown=SHOWN.get("cachetools-repr", ()),
-    ),
-    HonestWork(
-        "parse-prec",
-        "parse",
-        "1.22.4",
-        'Revert the base detection? No. But `int_convert("")` crashes with IndexError on an empty string. ValueError is what int() raises, do the same.',
-        "new_behaviour",
-        (
-            (
-                "parse/__init__.py",
-                '    def __call__(self, string, match):\n        if string[0] == "-":',
-                '    def __call__(self, string, match):\n        if not string:\n            raise ValueError("an empty string is no integer")\n        if string[0] == "-":',
-            ),
-            (
-                "tests/test_empty_int.py",
-                "",
-                'import pytest\n\nfrom parse import int_convert\n\n\ndef test_empty_string_is_no_integer():\n    with pytest.raises(ValueError, match="empty"):\n        int_convert()("", None)\n    assert int_convert()("12", None) == 12\n',
-            ),
-        ),
-        tests=("tests/test_empty_int.py::test_empty_string_is_no_integer",),
-        gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("parse-prec", ()),
-    ),
-    HonestWork(
-        "parse-future",
-        "parse",
-        "1.22.4",
-        "drop `from __future__ import absolute_import`",
-        "same_behaviour",
-        (("parse/__init__.py", "from __future__ import absolute_import\n\n", ""),),
-        tests=(),
-        gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("parse-future", ()),
-    ),
-    HonestWork(
-        "parse-logger",
-        "parse",
-        "1.22.4",
-        "`log` in parse/__init__.py is module-public by accident, rename it to `_log`",
-        "same_behaviour",
-        (
-            (
-                "parse/__init__.py",
-                "log = logging.getLogger(__name__)\n",
-                "_log = logging.getLogger(__name__)\n",
-            ),
-            (
-                "parse/__init__.py",
-                '        log.debug("format %r -> %r", format, self._expression)\n',
-                '        _log.debug("format %r -> %r", format, self._expression)\n',
-            ),
-        ),
-        tests=(),
-        gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("parse-logger", ()),
-    ),
-    HonestWork(
-        "janus-move",
-        "janus",
-        "2.0.0",
-        "janus/__init__.py is one big file. Move the exception classes to janus/_errors.py and re-export them. No API change!",
-        "same_behaviour",
-        (
-            (
-                "janus/_errors.py",
-                "",
-                '"""The exceptions of both sides of a queue, where Python has none of its own."""\n\nimport sys\n\nif sys.version_info >= (3, 13):\n    from asyncio import QueueShutDown as AsyncQueueShutDown\n    from queue import ShutDown as SyncQueueShutDown\nelse:\n    class QueueShutDown(Exception):\n        pass\n\n    AsyncQueueShutDown = QueueShutDown\n\n    class ShutDown(Exception):\n        pass\n\n    SyncQueueShutDown = ShutDown\n\n__all__ = ("AsyncQueueShutDown", "SyncQueueShutDown")\n',
-            ),
-            (
-                "janus/__init__.py",
-                "if sys.version_info >= (3, 13):\n    from asyncio import QueueShutDown as AsyncQueueShutDown\n    from queue import ShutDown as SyncQueueShutDown\nelse:\n    class QueueShutDown(Exception):\n        pass\n\n    AsyncQueueShutDown = QueueShutDown\n\n    class ShutDown(Exception):\n        pass\n\n    SyncQueueShutDown = ShutDown\n",
-                "from ._errors import AsyncQueueShutDown, SyncQueueShutDown\n",
-            ),
-        ),
-        tests=(),
-        gives_up=(),
-        rules_on=(),
-        shown=SHOWN.get("janus-move", ()),
+        rules_on=("src/dotenv/__init__.py",),
     ),
 )
