@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import telling
 from tests.whole.checkouts import Person, make_repository
 from tests.wide.honest_works import WORKS, HonestWork
 
 pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.timeout(1800)]
 
 
-@pytest.mark.parametrize("work", telling(WORKS, 12), ids=lambda work: work.name)
+@pytest.mark.parametrize("work", WORKS, ids=lambda work: work.name)
 def test_an_honest_request_to_a_released_project_is_delivered_as_what_it_is(
     work: HonestWork, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
