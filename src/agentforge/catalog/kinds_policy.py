@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Literal
 
 from agentforge.catalog.policies import check_keys, each_once, one_of, read_policy, words, words_by_name
-from agentforge.catalog.translated import Language
+from agentforge.catalog.translated import Translation
 from agentforge.core.kinds import PROOF_KINDS, ProofKind
 from agentforge.system.globs import Glob, glob
 
@@ -56,7 +56,7 @@ class KindsPolicy:
     behaviour: re.Pattern[str]
     same_as: Mapping[str, str]
     """What is said in several words, and the one word for it."""
-    translations: tuple[Language, ...]
+    translations: tuple[Translation, ...]
     """Other languages, as far as plain requests need them."""
     context: re.Pattern[str]
     unchanged: re.Pattern[str]
@@ -129,8 +129,8 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
     )
 
 
-def _language(row: Mapping[str, Any], verbs: frozenset[str]) -> Language:
-    return Language(row["words"], verbs, words("kinds.yaml: translations", row["that"]))
+def _language(row: Mapping[str, Any], verbs: frozenset[str]) -> Translation:
+    return Translation(row["words"], verbs, words("kinds.yaml: translations", row["that"]))
 
 
 def _only_about(

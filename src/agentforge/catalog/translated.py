@@ -16,7 +16,7 @@ _QUOTED = re.compile(
 
 
 @dataclass(frozen=True)
-class Language:
+class Translation:
     """A language, as far as plain requests need it."""
 
     words: Mapping[str, str]
