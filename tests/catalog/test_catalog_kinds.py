@@ -218,7 +218,51 @@ Fix the link to the license in README.md
 Add a CODEOWNERS file
 Update the year in the license
 Update the example in the docs of net
-Mention Windows in the installation guide"""
+Mention Windows in the installation guide
+README example doesn't work: `from parse import Parser` should be `from parse import compile`. Please fix the README.
+docs: mention that `iterate` is infinite
+The docstring of `chunked` is misleading -- it says that the last chunk is padded, which is only true for grouper(). Fix the docstring, not the code.
+Clarify in the docs that `ttl` is in seconds
+as discussed in #214, document the thread-safety guarantees (there are none) in the class docstring of LRUCache
+Bitte in der README erwähnen, dass Python 3.8 nicht mehr unterstützt wird.
+Corriger la faute d'orthographe dans le README (« recieve »)
+Falta documentar el parámetro `strict` en la docstring de `zip_equal`
+wrong copyright year
+Add a CITATION.cff
+Add SECURITY.md
+add CODE_OF_CONDUCT.md (contributor covenant 2.1)
+Typo: 'seperator' -> 'separator' in docs
+s/seperator/separator/ in comments
+Remove the dead link to gitter from the readme
+Changelog for 2.4.0 is missing the entry on `unique_to_each`
+Add the missing release date to the changelog
+Docs for the `--sort` option are outdated: it also takes `name` since 1.3. Update them.
+Remove the stale TODO in `humanize/time.py`
+Add a note to the docstring of `naturaldelta` that months are taken as 30.5 days
+Add doctest examples to `ordinalize`
+CI: test on 3.14
+Run the tests on Python 3.14 too
+Add 3.14 to the tox envlist and to the classifiers
+Declare support for Python 3.13 and 3.14
+Add Python 3.14 classifier
+Drop EOL Python 3.7 and 3.8 from setup.py and CI
+drop python 3.8
+bump actions/checkout from 3 to 4
+Bump actions/setup-python from v4 to v5 in .github/workflows
+chore(deps): bump pytest from 7.4.0 to 8.3.2
+Please move our metadata from setup.py to pyproject.toml, see PEP 621
+Switch the build backend from setuptools to hatchling
+Ship py.typed so that mypy picks up our annotations
+The sdist doesn't contain the tests. Include them (MANIFEST.in).
+LICENSE file is not included in the wheel
+pyproject.toml: use SPDX license expression
+Add project urls (changelog, issue tracker) to setup.cfg
+release 3.0
+require typing_extensions>=4.6 on py<3.11
+remove `six` from install_requires, we don't use it any more
+Stop pinning exact versions in requirements-dev.txt
+Enable ruff's UP rules in pyproject.toml
+add dependabot config for github actions"""
 TESTS_ONLY = """\
 Add tests for shop/price.py
 Add a test for the label function
@@ -311,7 +355,21 @@ The test test_net is flaky, fix it
 Delete the obsolete test test_v1_api
 Write tests for label and net
 Add a parametrized test for net
-Add a conftest fixture for the database"""
+Add a conftest fixture for the database
+test_expiry is flaky on slow machines, it sleeps 0.1s. Make it deterministic please.
+More tests for `strip` please
+we've got no tests at all for the error paths of `Parser._expect`. add some
+Increase coverage of utils.py
+Port tests/test_core.py from nose to pytest
+Remove test_py2_compat, we don't support python 2 anymore
+Delete the obsolete tests in tests/test_py2.py
+Use pytest.mark.parametrize in test_tokenizer
+the tests leave temp files behind, use tmp_path
+Add a regression test for #88 (already fixed on main)
+Agrega pruebas para la función `slugify`
+Ajouter des tests pour `intcomma` avec des nombres négatifs
+Speed up the test suite: test_large takes 40 s
+Skip test_symlinks on Windows"""
 SAME = """\
 Rename the parameter percent of net to rate
 Use `str | None` instead of Optional in shop/price.py
@@ -472,7 +530,37 @@ Extract a function for rounding from net
 Optimize the loop in net
 Reduce the complexity of parse
 Simplify net
-Inline the helper _off in net"""
+Inline the helper _off in net
+Remove leftovers of Python 2 (unicode_literals, object base classes)
+remove python 2 compat code
+drop `from __future__ import unicode_literals` everywhere
+Use f-strings
+pyupgrade --py39-plus
+Modernize type annotations (PEP 604)
+Type hints für cachetools/keys.py hinzufügen
+add types to `humanize.filesize`
+Fix mypy error: src/foo.py:12: error: Incompatible return value type (got "None", expected "str")
+mypy complains about an untyped decorator in retry.py, please annotate it
+Factor out the common part of `lru_cache` and `ttl_cache`
+pull the parsing loop of `compile` out into its own function
+Method `_handle_field` is 140 lines. Break it up.
+perf: precompile the regexes in inflection
+import time of the package is 300 ms because of `import pkg_resources`. Import it lazily.
+Performance: `unique_everseen` does two lookups per element
+`flatten` is O(n^2), make it O(n)
+Cache the compiled regular expression in `_tokenize`; profiling shows 40% of the time is spent there
+Move `recipes` helpers into `more_itertools/_impl.py`, keep re-exports
+Rename `_parse` to `_parse_line`, `_p2` to `_parse_block`
+Sort __all__
+add __all__
+remove unused import `sys` in polib.py
+ruff says F401 in __init__.py
+revert the refactoring of `_wrap` (commit 3f2a1c), it is harder to read
+Nettoyer le code mort dans `utils.py`
+Toten Code in `compat.py` entfernen
+Refactor: `Signer.unsign` has nested ifs, use early returns
+use `functools.cache` instead of hand written memo dict in `_units`
+remove the deprecated alias `foo.bar`"""
 BEHAVIOUR = """\
 Fix the failing doctest of net
 Make the doctest of net pass
@@ -1042,7 +1130,96 @@ Pruebe la conexión antes de guardar
 Die Kommentare sollen sortiert sein
 Teste die Verbindung vor dem Speichern
 用户评论按时间排序
-保存前测试连接"""
+保存前测试连接
+humanize.naturalsize(1e30) raises IndexError
+naturalsize must support negative numbers
+`parse("{:d}", "1_000")` should match like int() does
+Deprecate `pluralise`, use `pluralize`
+deprecate py_modules option
+ValueError message of `int_to_bytes` is useless. Include the value.
+Add `--version` flag
+Add an env var NO_COLOR (https://no-color.org) support
+Change default of `indent` from 4 to 2
+`dumps` isn't thread safe, guard the cache with a lock
+SECURITY: path traversal in `safe_join` when given a absolute path
+CVE-2024-1234: use compare_digest in `verify`
+Log a warning when the config file is not readable instead of silently ignoring it
+Windows: `resolve` fails on drive letters
+KeyError instead of a helpful message when the profile is missing
+Slugify deletes the german ß. It should become ss
+Revert "Make parse lazy"
+Support PEP 695 type aliases
+`strip_ansi` lässt Hyperlinks (OSC 8) stehen, sollte sie entfernen
+`wcswidth` renvoie -1 pour une chaîne vide avec des caractères de contrôle ; elle devrait renvoyer 0
+`ordinal` no acepta números negativos, debería devolver '-1st'
+close file handle (ResourceWarning)
+Memory leak in `memoize`: keys are never dropped
+Accept os.PathLike in `load`
+Empty string crashes titleize
+remove deprecated `ugettext`
+Raise TypeError, not AttributeError, if `seq` is None
+retry on 429
+Use UTF-8 by default
+Timezone aware datetimes give wrong result in naturaltime
+Add __repr__ to TTLCache
+Make Version hashable
+Add type checks to `Signer.__init__`: raise TypeError for str salt
+Add docs command to the CLI
+exit code should be 2 on usage errors
+stop swallowing KeyboardInterrupt
+Python 3.14 compatibility: ast.Str is gone
+Fix compatibility with click 8.2
+Make the license field of the output optional
+`tests` key in config is ignored
+Update tables to Unicode 16.0
+add 'octopus' -> 'octopuses' to irregular plurals
+Set the minimum version of TLS to 1.2
+pyproject.toml: read the table [tool.shop]
+pyproject.toml: reject unknown keys
+README.md: render it on the index page
+packaging: reject names with dots
+Remove stale todos from the list
+Remove done todos
+Remove commented-out lines from the input
+Remove redundant parens from the output
+coupons are unused. Delete them
+The coupon is unused. Remove it
+Undo the renaming of files
+Use SPDX license expressions in the report
+Add usage instructions to the output
+Entferne Kommentare vor dem Speichern
+Elimina los comentarios de los usuarios
+Supprimer les commentaires avant de sauvegarder
+Beispiele der Nutzer entfernen
+Die Dokumentation soll beim Start geladen werden
+Füge Kommentare zu Bestellungen hinzu
+Ajouter une option --verbose
+Añade un parámetro `strict` a `load`
+Quita el límite de 10
+Documentar automáticamente cada pedido
+There is no way to pay. Add one.
+We don't handle None. Fix it
+The discount is 10. Change it to 20
+Orders take 30 seconds. Fix it
+mypy should find the plugin
+    net must never go below zero
+Update the docs, it must also accept floats
+Update the docs, it should raise ValueError
+Fix the docs and, as discussed, net returns 0 for None
+The tests write to /tmp. Let the code take a folder
+Run the tests of users on startup
+Declare support for python 3.14, and accept bytes
+Include the tests of the battery in the report
+net is slow, profiling shows that it never ends. Make it stop
+Speed up the tests of the battery to 3 seconds
+Write an order, see #12
+remove it
+fix it
+Performance: net must cache its answers for 5 minutes
+ruff: support the new option
+The price is deprecated since 2020. Show it in red
+a.b is unused. Use it for discounts
+Import it lazily and raise ImportError if it is not there"""
 
 
 @every(
@@ -1086,6 +1263,45 @@ def test_the_words_of_a_request_say_which_kind_is_asked_for(kind: ProofKind, req
         ),
         ("new_behaviour", "Please:\n- fix the typo in README.md\n- make net accept floats"),
         ("new_behaviour", "When I call net(10, 200) I get -10. Expected: 0."),
+        (
+            "no_code",
+            "Sphinx warns about a bad cross reference in docs/api.rst:\n\n    docs/api.rst:12: WARNING: undefined label: 'fooo'\n\nPlease fix it.",
+        ),
+        (
+            "tests_only",
+            "`tests/test_timer.py` fails randomly on CI:\n\n    assert 0.0031 < 0.003\n\nFix the test.",
+        ),
+        (
+            "new_behaviour",
+            'Traceback (most recent call last):\n  File "x.py", line 3, in <module>\n    parse("")\nIndexError: string index out of range\n\nexpected: None',
+        ),
+        ("new_behaviour", "net crashes:\n\n    net(1, 2)\n"),
+        ("new_behaviour", "```\nnet must never go below zero\n```"),
+        ("no_code", "a CONTRIBUTING.md would be nice. just say: open an issue first, run pytest, add a test"),
+        (
+            "no_code",
+            "Petite faute dans la docstring de get_part : « the next step in the correct type ». Il faut écrire « with the correct type ». Merci !",
+        ),
+        (
+            "same_behaviour",
+            "pairwise() has been deprecated since 3.12. Remove it for 4.0, including the stub and its test.",
+        ),
+        ("same_behaviour", "there's a useless bare `return` at the end of Merger.__init__, drop it"),
+        (
+            "same_behaviour",
+            "the `cast(str, args.bump)` in cmd_bump isn't needed, mypy narrows it (does it?). simplify",
+        ),
+        (
+            "no_code",
+            "pyproject: license should be an SPDX expression (PEP 639), setuptools deprecated the table",
+        ),
+        ("no_code", "declare support for python 3.9 - 3.13, drop 3.5"),
+        (
+            "same_behaviour",
+            "mypy complains:\n\n```\nsrc/x.py:3: error: Missing return type\n```\n\nPlease annotate it.",
+        ),
+        ("new_behaviour", "The docs say net never goes below zero. Fix it."),
+        ("new_behaviour", "net is unused. Is it? Make it raise"),
         (
             "new_behaviour",
             "Steps to reproduce:\n1. create a Cart\n2. add nothing\n3. call total()\n\nExpected: 0\nActual: TypeError",

@@ -71,6 +71,20 @@ def test_a_test_that_gets_what_the_base_gives_is_named(site: Site) -> None:
     assert "`net` with [100, 10] gives 100, as on the base" in found.flags[0].text
 
 
+def test_a_call_that_a_variable_of_its_test_decides_is_not_said_to_be_as_before(site: Site) -> None:
+    code = '\n\nimport os\n\n\ndef off() -> bool:\n    return os.environ.get("SHOP_OFF") in ("1", "on")\n'
+    before = SHOP[SOURCE] + code.replace(', "on"', ",")
+    text = "import shop.price\n\n\ndef test_it(monkeypatch) -> None:\n    monkeypatch.{how}\n    assert shop.price.net(100, 10) == 100\n"
+    told = []
+    for how in ('setenv("SHOP_OFF", "on")', 'setenv("OTHER", "on")'):
+        tree = site.tree({SOURCE: SHOP[SOURCE] + code, NEW_TEST: text.format(how=how)})
+        base = site.tree({SOURCE: before})
+        run = site.runner.run(tree, [f"{NEW_TEST}::test_it"], Watch((SOURCE,)))
+        found = call_elsewhere(site.runner, {SOURCE: ["net", "off"]}, (base, tree), run)
+        told.append([flag.about for flag in found.flags])
+    assert told == [[], [f"{NEW_TEST}::test_it"]]
+
+
 HONEST = """
 
 import itertools

@@ -223,7 +223,22 @@ def test_a_value_that_the_request_names_justifies_a_test_that_expects_it(
 ) -> None:
     before = 'def test_it():\n    assert tag(3) == "3 EUR"\n'
     after = before.replace('"3 EUR"', now)
-    assert justifies(words, "tests/test_a.py::test_it", before, after) is justified
+    assert justifies(words, "tests/test_a.py::test_it", before, (before, after)) is justified
+
+
+@every(
+    ("words", "justified"),
+    [
+        ('The info "could not find the file" should be a warning', True),
+        ("The info `could not find` should be a warning", False),
+        ('The warning "could not find the key" should be an info', False),
+        ("`Cart.__repr__` should show its class", True),
+        ("`Cart.__str__` should show its class", False),
+    ],
+)
+def test_a_message_that_the_request_quotes_justifies_a_test_that_has_it(words: str, justified: bool) -> None:
+    source = "def test_it(log):\n    load()\n    assert log() == 'could not find the file %s' % repr(cart)\n"
+    assert justifies(words, "tests/test_a.py::test_it", source) is justified
 
 
 @every(
@@ -238,7 +253,7 @@ def test_a_value_that_the_request_names_justifies_a_test_that_expects_it(
 def test_a_test_that_says_less_is_not_justified_by_a_value(after: str) -> None:
     before = "def test_it():\n    assert tag(3) == '3 EUR'\n"
     words = "Change the default: the currency is USD and not EUR, in all that is shown"
-    assert not justifies(words, "tests/test_a.py::test_it", before, after)
+    assert not justifies(words, "tests/test_a.py::test_it", before, (before, after))
 
 
 def test_what_they_do_not_is_asked_once_with_reason_and_change(site: Site) -> None:

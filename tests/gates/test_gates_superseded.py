@@ -1,10 +1,12 @@
 """Which old tests may go, and what is said of those that may not."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from agentforge.core.reply import Json
+from agentforge.gates.suite.justified import question_about, unjustified
 from agentforge.gates.suite.superseded import (
     edited_tests,
     record_of,
@@ -129,6 +131,37 @@ def test_what_is_given_up_does_not_stay_as_it_was(site: Site) -> None:
     changed = site.tree({FILE: OLD.replace("3 == 3", "3 == 30").replace("1 == 1", "1 == 10")})
     assert untouched(site.runner, site.base, changed, whole) == []
     assert untouched(site.runner, site.base, site.tree({FILE: None}), whole) == []
+
+
+def test_a_test_of_a_mixin_is_given_up_by_the_ids_of_all_that_inherit_it(tmp_path: Path) -> None:
+    text = (
+        "import unittest\n\n\nclass Mixin:\n    def test_repr(self):\n        self.assertEqual(repr(self.made), 'a')\n"
+        "\n\nclass One(Mixin, unittest.TestCase):\n    made = 1\n\n\nclass Two(Mixin, unittest.TestCase):\n    made = 2\n"
+    )
+    site = make_site(tmp_path, {FILE: text})
+    tree = site.tree({FILE: text.replace("'a')", "'b')")})
+    known = [f"{FILE}::One::test_repr", f"{FILE}::Two::test_repr"]
+    both, one = suite("One::test_repr", "Two::test_repr"), suite("One::test_repr")
+    assert weakened_tests(site.runner, site.base, tree, both, known) == []
+    assert len(weakened_tests(site.runner, site.base, tree, one, known)) == 1
+    assert untouched(site.runner, site.base, tree, both) == []
+
+
+def test_a_table_of_cases_that_changed_is_a_change_of_its_tests(tmp_path: Path) -> None:
+    table = 'import pytest\n\nPLURALS = [("octopus", "octopi"), ("box", "boxes")]\n\n\n'
+    test = '@pytest.mark.parametrize(("one", "many"), PLURALS)\ndef test_plural(one, many):\n    assert plural(one) == many\n'
+    site = make_site(tmp_path, {FILE: table + test, "tests/test_b.py": "def test_b():\n    assert 1\n"})
+    given_up = suite("test_plural[octopus-octopi]")
+    asked = "pluralize gives octopi for an octopus, which should be octopuses"
+    after = site.tree({FILE: table.replace("octopi", "octopuses") + test})
+    assert untouched(site.runner, site.base, after, given_up) == []
+    assert unjustified(site.runner, given_up, asked, after) == []
+    assert unjustified(site.runner, given_up, "pluralize is slow, make it faster", after) != []
+    assert unjustified(site.runner, suite("test_plural[box-boxes]"), asked, site.base) != []
+    more = site.tree({FILE: table + test + "\n\ndef test_more():\n    assert 1 == 1\n"})
+    assert len(untouched(site.runner, site.base, more, given_up)) == 1, "a new test beside it changes nothing"
+    shown = question_about(site.runner, after, given_up, [f"{FILE}::test_plural[octopus-octopi]"]).text
+    assert '+PLURALS = [("octopus", "octopuses")' in shown
 
 
 @pytest.mark.parametrize(

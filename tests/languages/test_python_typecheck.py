@@ -66,6 +66,13 @@ def test_nothing_to_check_is_clean(tree: Path, env: Environment) -> None:
     )
 
 
+def test_settings_that_ask_for_several_workers_need_no_cache(tree: Path, env: Environment) -> None:
+    (tree / "mypy.ini").write_text("[mypy]\nnum_workers = 2\n")
+    (tree / "a.py").write_text("a: int = 'b'\n")
+    run = typecheck(NoSandbox(), env, tree, ["a.py"])
+    assert (run.status, len(run.findings)) == ("ran", 1), run.reason
+
+
 def test_a_source_with_a_stub_is_typed_by_the_stub(tree: Path, env: Environment) -> None:
     (tree / "mypy.ini").write_text("[mypy]\ndisallow_untyped_calls = True\n")
     (tree / "greeting.py").write_text("def greet(name):\n    return name\n")

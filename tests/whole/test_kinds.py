@@ -201,7 +201,6 @@ def test_a_weaker_kind_in_the_full_line_is_a_question_where_the_request_wants_be
 
 def test_what_changes_no_behaviour_is_asked_about_and_the_answer_is_on_record(person: Person) -> None:
     papers = framed("smaller", "README.md")
-    papers["specification"]["requirements"][0]["verification_method"] = "inspection"
     again = say("patch", signal="success", expects=("at least one must be there, and fail now",))
     done = start(
         person,

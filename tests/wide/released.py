@@ -43,7 +43,7 @@ class Released:
 
     def files(self, cache: Path) -> dict[str, bytes]:
         """What was released."""
-        return dict(_unpacked(self.name, self.version, cache))
+        return dict(unpacked(self.name, self.version, cache))
 
     def replies(self) -> list[dict[str, Any]]:
         """What a model says about the request, call by call."""
@@ -93,7 +93,7 @@ class Released:
         ]
 
 
-def _unpacked(name: str, version: str, cache: Path) -> Mapping[str, bytes]:
+def unpacked(name: str, version: str, cache: Path) -> Mapping[str, bytes]:
     cache.mkdir(parents=True, exist_ok=True)
     wanted = f"{name}=={version}"
     with tempfile.TemporaryDirectory(dir=cache) as scratch:

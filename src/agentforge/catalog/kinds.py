@@ -33,18 +33,45 @@ _PRONOUNS = frozenset({"it", "them", "this", "that", "these", "those", "some", "
     "reliable",
 }
 """What a clause may consist of, beside its verb, that speaks of what was said before."""
+_SPEAKS_OF_IT = re.compile(
+    r"(?:it|them|this|these|those)(?: (?:for|in|with|from|before) v?\d[\w.]*)?"
+    r"(?: (?:including|together with|along with|with|and)"
+    r" (?:(?:the|its|their|and|tests?|stubs?|docs?|documentation|exports?) ?)+)?"
+)
+"""Such a clause, too: "remove it for 4.0, including the stub and its test"."""
 _WORD = re.compile(r"[\w'`./-]+")
 _CODE_NAME = re.compile(
     r"(?<![\w./-])(?:\w+(?:_\w+)+|_\w+|(?:[\w-]+/)+[\w.-]*|\w+(?:\.\w+)+|[A-Z][a-z0-9]+(?:[A-Z]\w*)+|\w+(?=\(\)))"
     r"|(?<=`)[\w.]+(?=`)"
 )
 """Names as code has them: `snake_case`, a path, a dotted name, `CamelCase`, `called()`, one in backticks."""
-_SUBJECT = re.compile(r"\s*([a-z]+)(?:\([^)\n]*\))?!?:\s+\S[^\n]*")
-_ASKS_NOTHING = re.compile(r"[\W\d]*|[\"'\u201c\u2018][^\"'\u201d\u2019]*[\"'\u201d\u2019]\.?")
+_SUBJECT = re.compile(r"\s*`?([a-z.][\w./-]*)`?(?:\([^)\n]*\)| --?[\w-]+| [a-z]{1,4}\d{2,4})?!?:\s+\S[^\n]*")
+_SHOWN = re.compile(
+    r"^```.*?^```[^\n]*$"
+    r"|^(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)])\s)[^\n]*$"
+    r"|^\s*>>>[^\n]*$"
+    r"|^Traceback \(most recent call last\):$"
+    r"|^\s*File \"[^\"\n]*\", line \d+[^\n]*$"
+    r"|(?<![\w./-])[\w./-]+\.\w+:\d+(?::\d+)?:[^\n]*$"
+    r"|(?<=\bsay:) [^\n]*",
+    re.MULTILINE | re.DOTALL,
+)
+"""Code, a traceback, what a tool printed: it shows something, and asks for nothing."""
+_QUOTATION = re.compile(
+    r"\"[^\"\n]+ [^\"\n]+ [^\"\n]+\"|(?<!\w)'[^'\n]+ [^'\n]+ [^'\n]+'(?!\w)"
+    r"|\u00ab[^\u00bb\n]+ [^\u00bb\n]+\u00bb"
+)
+"""Words of somebody else, or of a document."""
+_ASIDE = re.compile(r"\([^()]*\)[.!]?")
+_TAIL = re.compile(r"\s*(?:,|;|\s--|\s-|\s\u2013|\s\u2014)\s+(?=\S)")
+"""What a reason may stand behind."""
+_ASKS_NOTHING = re.compile(
+    r"[\W\d]*|[\"'\u201c\u2018\u00ab][^\"'\u201d\u2019\u00bb]*[\"'\u201d\u2019\u00bb]\.?"
+)
 """The number of a point, and words that are only quoted."""
 _INTRODUCES = re.compile(r"(?:[\w'-]+ ){0,3}[\w'-]+:")
 """What stands before a list."""
-_BESIDE = re.compile(r"^\s*(?:,|and|plus|as well as|along with|together with)\s+(?P<more>.+)")
+_BESIDE = re.compile(r"^\s*(?:,|and,?|plus|as well as|along with|together with)\s+(?P<more>.+)")
 _CIRCUMSTANCE = re.compile(r"\s(?:in|on|from|with|by|when|before|after|at|during|while|for|if)\s")
 """After such a word a clause tells where and when, and no longer what."""
 _WHOSE = re.compile(
@@ -53,6 +80,7 @@ _WHOSE = re.compile(
 )
 """What a thing belongs to, or is put into."""
 _PLURAL = re.compile(r"\w{2,}[^s]s")
+_NO_PROGRAM: frozenset[NoCode | None] = frozenset({"document", "ci", "settings"})
 _DETERMINER = r"(?:it|them|this|these|those|the|an?|all|any|every|each|its|their|none|null|no|empty|only)"
 
 
@@ -79,21 +107,32 @@ def asked_for(request: str) -> AskedFor:
     policy = kinds_policy()
     names = names_in(request)
     request = _without_references(request, policy)
+    whole, request = request, _in_words(request)
     said = request.lower()
     subject = _of_subject(said, policy)
-    clauses = _clauses(request if subject is None else request.partition("\n")[2])
+    clauses = [*_clauses(request if subject is None else request.partition("\n")[2])]
     found = [answer for clause in clauses if (answer := _of_clause(clause, names, policy)) is not None]
     found += [] if subject is None else [subject]
-    weakens = policy.weakens_tests.search(said)
+    found = found or _of_statements(clauses, policy)
+    weakens = policy.weakens_tests.search(whole.lower())
+    stays = policy.unchanged.search(said)
+    if stays is not None and policy.behaviour.search(said) is None:
+        found = [("same_behaviour", stays[0])]
     kind, by = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]), default=("new_behaviour", ""))
     return AskedFor(
         kind,
-        as_written(by, request),
-        as_written(weakens[0], request) if weakens else "",
+        as_written(by, whole),
+        as_written(weakens[0], whole) if weakens else "",
         dead_code=policy.dead_code.search(said) is not None,
         settings=policy.test_settings.search(said) is not None,
         form=policy.form.search(said) is not None,
     )
+
+
+def _in_words(request: str) -> str:
+    """A request without what it only shows; as it stands if nothing else is left."""
+    rest = _QUOTATION.sub('""', _SHOWN.sub("", request))
+    return rest if _WORD.search(rest) else request
 
 
 def _without_references(request: str, policy: KindsPolicy) -> str:
@@ -131,6 +170,7 @@ def lowered_to(answer: str) -> ProofKind | None:
 def as_written(words: str, request: str) -> str:
     """Words that were read in lower case and without backticks, as the request has them."""
     spelled = r"\s+".join("`*".join(map(re.escape, word)) for word in words.split())
+    spelled = spelled.replace('"`*"', "[\"'\u00ab][^\\n]*?[\"'\u00bb]")  # a quotation
     if spelled and (whole := re.search(rf"`*{spelled}`*", request, re.IGNORECASE)) is not None:
         return " ".join(whole[0].split())
     if " " not in words:
@@ -170,15 +210,32 @@ def _clauses(request: str) -> Iterator[str]:
     for several, word in kinds_policy().same_as.items():
         said = said.replace(several, word)
     for sentence in _SENTENCE.split(said):
-        parts = (part.strip(" ,-*#\t") for part in joint.split(sentence))
+        parts = (_without_reason(part.strip(" ,-*#\t")) for part in joint.split(sentence))
         yield from (part for part in parts if part and _ASKS_NOTHING.fullmatch(part) is None)
+
+
+def _without_reason(clause: str) -> str:
+    """A clause without what only tells why: "remove six, we don't use it any more"."""
+    policy = kinds_policy()
+    for tail in _TAIL.finditer(clause):
+        rest = clause[tail.end() :]
+        told = "," not in rest and policy.reasons.fullmatch(rest.rstrip(".!")) is not None
+        if told and policy.behaviour.search(rest) is None:
+            return clause[: tail.start()]
+    return clause
 
 
 def _of_subject(said: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
     """What a first line asks for that begins as the subject of a commit does."""
     subject = _SUBJECT.match(said)
-    kind = policy.prefixes.get(subject[1]) if subject else None
-    if subject is None or kind is None:
+    if subject is None:
+        return None
+    kind = policy.prefixes.get(subject[1])
+    begins = next(iter(_WORD.findall(subject[0].partition(":")[2])), "")
+    known = begins in policy.neutral or begins in policy.verbs
+    if kind is None and known and what_kind_of_file(subject[1]) in _NO_PROGRAM:
+        kind = "no_code"
+    if kind is None:
         return None
     wanted = policy.behaviour.search(subject[0]) if kind == "same_behaviour" else None
     return ("new_behaviour", wanted[0]) if wanted else (kind, subject[1])
@@ -188,14 +245,19 @@ def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple
     """What a clause asks for, with the words that say so; None for one that asks for nothing. `names` are
     those of code in the whole request.
     """
+    if (wish := policy.wishes.fullmatch(clause.rstrip(".!"))) is not None:
+        clause = f"add {next(part for part in wish.groups() if part)}"
     said = [word.strip(".,:;'") for word in _WORD.findall(clause)]
     rest = [word for word in said if word not in policy.polite]
     # `split()` is a name, and does nothing here.
     verb = rest[0] if rest and not re.search(rf"\b{re.escape(rest[0])}\s?[(=]", clause) else ""
-    speaks_of_it = bool(rest[1:]) and set(rest[1:]) <= _PRONOUNS
+    speaks_of_it = _SPEAKS_OF_IT.fullmatch(" ".join(rest[1:])) is not None
+    speaks_of_it = speaks_of_it or (bool(rest[1:]) and set(rest[1:]) <= _PRONOUNS)
     if speaks_of_it and (verb in policy.neutral or policy.verbs.get(verb) == "tests_only"):
         return None  # "correct it": what was said before says what
     if not rest or _only_introduces(clause, verb, policy):
+        return None
+    if _ASIDE.fullmatch(clause) is not None and policy.behaviour.search(clause) is None:
         return None
     found = _by_phrase(clause[clause.find(rest[0]) :], policy)
     if found is None and verb not in policy.acts:
@@ -204,11 +266,35 @@ def _of_clause(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple
         asks_nothing = verb not in policy.verbs and verb not in policy.neutral
         if asks_nothing and policy.context.fullmatch(clause.rstrip(".!")) is not None:
             return None
-        return "new_behaviour", clause
+        return _translated(clause, names, policy) or ("new_behaviour", clause)
     kind, words_found = found
     if kind != "tests_only" and (wanted := policy.behaviour.search(clause)) is not None:
         return "new_behaviour", wanted[0]
     return kind, words_found
+
+
+def _of_statements(clauses: list[str], policy: KindsPolicy) -> list[tuple[ProofKind, str]]:
+    """What sentences that ask for nothing are about, where another says what to do with it."""
+    bare = [clause.rstrip(".!;:, ") for clause in clauses]
+    acts = [word for clause in bare for word in clause.split()[:2] if word in policy.neutral]
+    found = [
+        (kind, clause)
+        for clause in bare
+        for kind, rows in policy.statements.items()
+        if rows.fullmatch(clause) is not None
+    ]
+    return found if acts else []
+
+
+def _translated(clause: str, names: frozenset[str], policy: KindsPolicy) -> tuple[ProofKind, str] | None:
+    """What a clause of another language asks for, where all of it is understood."""
+    known = policy.project | names | {"readme"}
+    for language in policy.translations:
+        english = language.in_english(clause, known)
+        if english is not None and english != clause:
+            found = _of_clause(english, names, policy)
+            return None if found is None else (found[0], clause)
+    return None
 
 
 def _only_introduces(clause: str, verb: str, policy: KindsPolicy) -> bool:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, Literal
 
 from agentforge.catalog.policies import check_keys, each_once, one_of, read_policy, words, words_by_name
+from agentforge.catalog.translated import Translation
 from agentforge.core.kinds import PROOF_KINDS, ProofKind
 from agentforge.system.globs import Glob, glob
 
@@ -55,7 +56,17 @@ class KindsPolicy:
     behaviour: re.Pattern[str]
     same_as: Mapping[str, str]
     """What is said in several words, and the one word for it."""
+    translations: tuple[Translation, ...]
+    """Other languages, as far as plain requests need them."""
     context: re.Pattern[str]
+    unchanged: re.Pattern[str]
+    """How a person says that nothing but code changes."""
+    wishes: re.Pattern[str]
+    """Sentences that wish for something, with that in a group."""
+    statements: Mapping[ProofKind, re.Pattern[str]]
+    """What such a sentence is about, where a pronoun says what is to be done."""
+    reasons: re.Pattern[str]
+    """What may follow a comma and only tells why."""
     less_will_do: re.Pattern[str]
     """How an answer says that less will do than the request asks for."""
     weakens_tests: re.Pattern[str]
@@ -102,7 +113,12 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
         happens=_whole_words(document["happens"]),
         behaviour=_whole_words(document["behaviour"]),
         same_as=document["same_as"],
+        translations=tuple(_language(row, all_verbs) for row in document["translations"].values()),
         context=one_of(document["context"]),
+        unchanged=_whole_words(document["unchanged"]),
+        wishes=re.compile("|".join(document["wishes"])),
+        statements={kind: one_of(rows) for kind, rows in document["statements"].items()},
+        reasons=one_of(document["reasons"]),
         less_will_do=_whole_words(document["less_will_do"]),
         dead_code=_whole_words(document["dead_code"]),
         test_settings=_whole_words(document["test_settings"]),
@@ -111,6 +127,10 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
         observable=words(f"{where}: observable", document["observable"]),
         paths={name: tuple(map(glob, globs)) for name, globs in document["paths"].items()},
     )
+
+
+def _language(row: Mapping[str, Any], verbs: frozenset[str]) -> Translation:
+    return Translation(row["words"], verbs, words("kinds.yaml: translations", row["that"]))
 
 
 def _only_about(

@@ -100,8 +100,11 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
     promised = texts(case.specification, "files_to_create") + texts(case.specification, "files_to_modify")
     proof, reasons = _judge(runs[0], declared, sources, promised, case)
-    dead, flags = lifeless((identity for identity in proof if not _is_guard(proof[identity])), sources)
-    without = unproved(case.specification, proof)
+    shown = {_function(identity) for identity in proof}
+    stay = {identity for identity in case.old if _function(identity) not in shown}
+    failing = [identity for identity in proof if not _is_guard(proof[identity])]
+    dead, flags = lifeless(failing, sources, stay)
+    without = unproved(case.specification, proof, owes_failing=case.owes_failing)
     if reasons := [*reasons, *dead, *_guards_alone(case, without)]:
         return _fail(reasons, runner)
     disturbed = disturbance(runner, case, runs[0], red_tree)

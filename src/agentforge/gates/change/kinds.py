@@ -5,6 +5,7 @@ program can only be shown to behave as before; of tests alone, to test what is t
 settings, to change nothing that a test sees.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -18,7 +19,7 @@ from agentforge.gates.flags import Flag
 from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.languages.measures import same_code
 from agentforge.languages.symbols import decode
-from agentforge.languages.table import is_source
+from agentforge.languages.table import LANGUAGES, is_source
 
 FileKind = Literal["source", "comment", "test"] | NoCode
 """What a changed file is. `comment`: the same program up to comments and documentation. `source` is also
@@ -81,6 +82,10 @@ class Allowed:
     change."""
 
 
+_PACKAGING = re.compile(
+    r"(?i)\b(?:python|pypy|classifiers?|metadata|packaging|dependenc\w+|require\w*|licen[cs]e|\d+\.\d+)\b"
+)
+"""Words of a request that is about how the project is packaged."""
 GOALS: Mapping[str, ProofKind] = {
     "test": "tests_only",
     "document": "no_code",
@@ -207,7 +212,8 @@ def kind_flags(kind: ProofKind, allowed: Allowed, files: Sequence[ChangedFile]) 
         wider = [file.path for file in files if file.kind in _BEYOND[allowed.kind]]
         named = ", ".join(wider[:MAX_NAMED])
         text = f"the request asks for {IN_WORDS[allowed.kind]}, and this is {IN_WORDS[kind]}: {named}"
-        found.append(Flag(wider[0] if wider else "the change", text, ruling=True))
+        if not _only_packaging(wider, allowed):
+            found.append(Flag(wider[0] if wider else "the change", text, ruling=True))
     if kind == "no_code":
         found += [
             Flag(file.path, f"`{file.path}` is data that code may read; only the suite looked at it")
@@ -218,6 +224,15 @@ def kind_flags(kind: ProofKind, allowed: Allowed, files: Sequence[ChangedFile]) 
         said = allowed.asked.weakens_tests
         found.append(Flag("request", f"the request itself asks for fewer or weaker tests: “{said}”"))
     return found
+
+
+def _only_packaging(paths: Sequence[str], allowed: Allowed) -> bool:
+    """Whether a request about packaging changes nothing but the program that packages: that is flagged as
+    what builds the project.
+    """
+    builds = frozenset(name for language in LANGUAGES for name in language.projects.BUILD_FILES)
+    of_packaging = _PACKAGING.search(allowed.asked.words) is not None
+    return of_packaging and bool(paths) and all(path.rpartition("/")[2] in builds for path in paths)
 
 
 _BEYOND: Mapping[ProofKind, frozenset[FileKind]] = {

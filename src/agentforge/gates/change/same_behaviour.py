@@ -132,9 +132,7 @@ class NameChanges:
     def flags(self) -> list[Flag]:
         """Names that the request lets go, for a reader to see."""
         lost = [item for item in self._all_lost() if self._is_named(item)]
-        return [
-            Flag(item.label, f"`{item.label}` {_what_became(item)}, as the request asks") for item in lost
-        ]
+        return [Flag(item.label, f"{_what_became(item)}, as the request asks") for item in lost]
 
     def _all_lost(self) -> Iterator[LostName]:
         for file in self.files:

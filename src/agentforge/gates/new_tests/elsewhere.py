@@ -37,6 +37,7 @@ UNKNOWN = "how the changed files are imported is not known"
 ENDED = "where no test is, the process ended before the calls of the tests did"
 _ARRANGED = re.compile(r"monkeypatch|patch|environ|putenv|chdir|freez|setattr|sys\.argv|importlib\.reload")
 """What a file of tests says that arranges where its subject runs: elsewhere it is not arranged."""
+_VARIABLE = re.compile(r"(?:setenv\(|environ\[)\s*[\"'](\w+)[\"']")
 _SEEN_OTHERWISE = re.compile(
     r"\bcap(?:sys|fd|log)|tmp_?(?:path|dir)|[Mm]ock|\bwarns?\b|recwarn|patch|assertLogs|open\("
 )
@@ -65,6 +66,15 @@ class _Tests:
 
     calls: Mapping[str, Sequence[SeenCall]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+    code: str = ""
+    """The text of all changed files."""
+
+    def sets_variable(self, identity: str) -> bool:
+        """Whether the file of a test sets a variable that the changed code names: elsewhere it is not set,
+        and what a call gives there says nothing.
+        """
+        names = _VARIABLE.findall(self.texts.get(identity.partition("::")[0], ""))
+        return any(re.search(rf"[\"']{re.escape(name)}[\"']", self.code) for name in names)
 
     def says(self, identity: str, pattern: re.Pattern[str]) -> bool:
         return pattern.search(self.texts.get(identity.partition("::")[0], "")) is not None
@@ -109,7 +119,8 @@ def call_elsewhere(
             flags=(Flag(f"{asked[0].file}::{asked[0].name}", f"not measured: {ENDED}", ruling=True),),
         )
     files = {identity.partition("::")[0] for identity in seen}
-    tests = _Tests(seen, {path: _text(runner, trees[1], path) or "" for path in files})
+    code = "\n".join(_text(runner, trees[1], path) or "" for path in changed)
+    tests = _Tests(seen, {path: _text(runner, trees[1], path) or "" for path in files}, code)
     asked_by_request = {example.call for example in examples}
     of_tests = [each for each in found if each.call not in asked_by_request and _could_be_called(each)]
     flags += [
@@ -212,7 +223,7 @@ def _as_before(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[Flag
     """Tests that get of the changed functions what the base gave them, call by call."""
     same = {each.call for each in found if _is_answer(each.call.gave) and each.call.gave == each.before}
     for identity, calls in tests.calls.items():
-        if calls and all(call in same for call in calls):
+        if calls and all(call in same for call in calls) and not tests.sets_variable(identity):
             call = calls[0]
             told = (
                 f"`{call.name}` with {given(call)} {_short(call.gave)}, as on the base, and so with "

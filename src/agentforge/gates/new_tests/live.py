@@ -7,18 +7,24 @@ from agentforge.core.reply import Json
 from agentforge.gates.flags import Flag
 from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.languages.symbols import decode
-from agentforge.languages.tests import liveness, source_of_test, test_doubts
+from agentforge.languages.tests import liveness, source_of_test, test_doubts, without_tests
 
 _HEAD = re.compile(r"(?m)^(\s*(?:async )?def )\w+")
 
 
-def lifeless(ids: Iterable[str], sources: Mapping[str, str]) -> tuple[list[str], list[Flag]]:
-    """The tests that cannot fail, a sentence each, and those of which that is not sure."""
+def lifeless(
+    ids: Iterable[str], sources: Mapping[str, str], old: Collection[str] = ()
+) -> tuple[list[str], list[Flag]]:
+    """The tests that cannot fail, a sentence each, and those of which that is not sure. What `old` tests of
+    the same file do is no news.
+    """
     reasons: list[str] = []
     flags: list[Flag] = []
+    new = {path: without_tests(text, path, _tests_of(path, old)) for path, text in sources.items()}
     for identity in ids:
-        text = sources.get(identity.partition("::")[0], "")
-        flags += [Flag(identity, said) for said in test_doubts(text, identity)]
+        path = identity.partition("::")[0]
+        text = sources.get(path, "")
+        flags += [Flag(identity, said) for said in test_doubts(new.get(path, ""), identity)]
         found = liveness(text, identity)
         if found.refused:
             reasons.append(
@@ -28,6 +34,10 @@ def lifeless(ids: Iterable[str], sources: Mapping[str, str]) -> tuple[list[str],
         elif found.doubt:
             flags.append(Flag(identity, found.doubt))
     return reasons, flags
+
+
+def _tests_of(path: str, ids: Collection[str]) -> list[str]:
+    return [identity for identity in ids if identity.startswith(f"{path}::")]
 
 
 def twins(proof: Mapping[str, Json], sources: Mapping[str, str]) -> list[Flag]:

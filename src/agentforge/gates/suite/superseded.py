@@ -14,7 +14,7 @@ from agentforge.gates.runs.pristine import PristineRunner, result_of
 from agentforge.gates.suite.renamed_tests import renamed_tests
 from agentforge.languages.outcomes import TestRun, covering
 from agentforge.languages.table import is_code
-from agentforge.languages.tests import asserts, source_of_test, weakened
+from agentforge.languages.tests import asserts, source_of_test, test_ids, weakened, without_tests
 
 SETTLED = frozenset({"passed", "missing"})
 """What a test that was given up may be in the branch: rewritten and true, or gone."""
@@ -47,11 +47,10 @@ def unknown_ids(suite: Mapping[str, Json], known: Collection[str]) -> list[str]:
 
 def untouched(runner: PristineRunner, base: str, tree: str, suite: Mapping[str, Json]) -> list[str]:
     """Tests that are given up and stand as they were, or that say nothing any more: each is to be rewritten
-    or removed. What a test compares with may stand in a file beside it.
+    or removed. What a test compares with may stand in a file beside it, or around the tests of a file.
     """
     found = []
-    changed = runner.workspace.git.diff_names(base, tree)
-    beside = any(runner.is_test(change.path) and not is_code(change.path) for change in changed)
+    beside = _compared_with_changed(runner, base, tree)
     for identity in sorted(superseded_ids(suite)):
         path = identity.partition("::")[0]
         before, after = _text(runner, base, path), _text(runner, tree, path)
@@ -71,6 +70,18 @@ def untouched(runner: PristineRunner, base: str, tree: str, suite: Mapping[str, 
                 "remove it"
             )
     return found
+
+
+def _compared_with_changed(runner: PristineRunner, base: str, tree: str) -> bool:
+    """Whether what tests compare with is another one: kept outputs, tables of cases, helpers."""
+    for change in runner.workspace.git.diff_names(base, tree):
+        if not runner.is_test(change.path) or change.status == "A":
+            continue
+        texts = [_text(runner, each, change.path) for each in (base, tree)]
+        around = [without_tests(text, change.path, test_ids(text, change.path)) for text in texts]
+        if not is_code(change.path) or (all(texts) and around[0] != around[1]):
+            return True
+    return False
 
 
 def weakened_tests(
@@ -96,11 +107,24 @@ def weakened_tests(
         lines = weakened(before, _text(runner, tree, change.path), change.path)
         for line in lines:
             name = line.partition(" ")[0]
-            all_cases = cases.get(name, {name})
+            all_cases = cases.get(name) or _inheriting(runner, base, name, known) or {name}
             lost_cases = f"{name} lost {len(all_cases & given_up)} of its parametrised cases"
             if not (all_cases <= given_up or (all_cases & given_up and line == lost_cases)):
                 reasons.append(f"weakened: {line}")
     return reasons
+
+
+def _inheriting(runner: PristineRunner, base: str, name: str, known: Collection[str]) -> set[str]:
+    """The tests of other classes that run a test which theirs inherit, as from a mixin: under that name it is
+    none itself.
+    """
+    method = name.rpartition("::")[2]
+    alike = (each for each in known if _function(each).rpartition("::")[2] == method)
+    return {
+        each
+        for each in alike
+        if each.count("::") > 1 and source_of_test(_text(runner, base, each.partition("::")[0]), each) is None
+    }
 
 
 def edited_tests(

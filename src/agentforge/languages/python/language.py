@@ -13,6 +13,7 @@ PYTHON = Language(
     no_caches={
         "RUFF_NO_CACHE": "true",
         "MYPY_CACHE_DIR": "/dev/null",
+        "MYPY_NUM_WORKERS": "0",
         "PYTEST_ADDOPTS": "-o cache_dir=$TMPDIR/pytest",
     },
     projects=projects,

@@ -28,6 +28,8 @@ _MYPY = (
 _LINE = re.compile(
     r"(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)* error: (?P<message>.*?)(?:  \[(?P<code>[a-z0-9-]+)\])?"
 )
+_ONE_PROCESS = {"MYPY_NUM_WORKERS": "0"}
+"""Whatever the project's settings say: several would share a cache, and there may be none."""
 _SELECTS = ("files", "packages", "modules")
 _SETTINGS = ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg")
 
@@ -173,7 +175,7 @@ def _variables(env: Environment, tree: Path) -> dict[str, str]:
     """
     roots = [str(tree / root) for root in env.import_roots if root != "."]
     plain = {name: value for name, value in run_env(env, tree).items() if name != "PYTHONPATH"}
-    return plain | ({"MYPYPATH": ":".join(roots)} if roots else {})
+    return plain | _ONE_PROCESS | ({"MYPYPATH": ":".join(roots)} if roots else {})
 
 
 def _read_mypy(done: Completed, tree: Path) -> CheckRun:

@@ -46,10 +46,8 @@ def proof(report: TaskReport) -> str:
         lines.append("one role wrote both the test and the change")
     lines += [f"assumed: {brief(str(line), 200)}" for line in evidence.get("assumptions") or []]
     for item in evidence.get("not_checked") or []:
-        said = (
-            str(item) if ": " in str(item) else f"{item}: not run: not configured"
-        )  # older evidence: a name
-        lines.append(brief(f"not checked: {said}"))
+        said = str(item) if ": " in str(item) else f"{item}: not configured"  # older evidence: a name
+        lines.append(brief(f"not checked: {said.replace(': not run: ', ': ', 1)}"))
     return "  proof     " + "\n            ".join(lines)
 
 
@@ -90,25 +88,37 @@ def _runs(evidence: dict[str, Any]) -> list[str]:
     """Which runs the verdicts rest on, and which of the plan were left out and why."""
     rows = evidence.get("plan") or []
     made = ", ".join(f"{row['name']} {row['made']}x" for row in rows if row["made"])
-    left = [f"not run: {row['name']} ({row['why']})" for row in rows if row["why"]]
-    return [f"runs: {made}", *left] if made else []
+    left: dict[str, list[str]] = {}
+    for row in rows:
+        if row["why"]:
+            left.setdefault(str(row["why"]), []).append(str(row["name"]))
+    told = [f"not run: {', '.join(names)} ({why})" for why, names in left.items()]
+    return [f"runs: {made}", *told] if made else []
 
 
 def _named(evidence: dict[str, Any]) -> list[str]:
     """What the engine named and did not decide, each with what the reviewer ruled on it."""
-    found = evidence.get("named") or []
-    lines = []
-    for item in found[:NAMED_SHOWN]:
+    alike: dict[tuple[str, str], list[str]] = {}
+    for item in evidence.get("named") or []:
         ruled = (
             f" (reviewer: {item['verdict']}, {brief(str(item.get('reason') or ''), 80)})"
             if item.get("verdict")
             else ""
         )
-        lines.append(
-            f"look at {brief(str(item.get('about')), 120)}: {brief(str(item.get('text')), 200)}{ruled}"
-        )
-    more = len(found) - NAMED_SHOWN
-    return lines + ([f"and {more} more to look at, in the report"] if more > 0 else [])
+        about = str(item.get("about"))
+        said = f"{brief(str(item.get('text')), 200)}{ruled}"
+        alike.setdefault((about.partition("[")[0], said), []).append(about)
+    lines: dict[str, list[str]] = {}
+    for (_, said), abouts in alike.items():
+        lines.setdefault(f"{brief(abouts[0], 120)}{_others(abouts)}", []).append(said)
+    shown = [f"look at {about}: {'; '.join(said)}" for about, said in lines.items()]
+    more = len(shown) - NAMED_SHOWN
+    return shown[:NAMED_SHOWN] + ([f"and {more} more to look at, in the report"] if more > 0 else [])
+
+
+def _others(abouts: list[str]) -> str:
+    """How many more cases of one test the same is said of."""
+    return f" and {count(len(abouts) - 1, 'more case')}" if len(abouts) > 1 else ""
 
 
 def reviews(evidence: dict[str, Any]) -> list[str]:
