@@ -36,7 +36,7 @@ _LONG_NAME = re.compile(r"(?<![a-z0-9_])[a-z0-9]++(?:_[a-z0-9]++){4,}")
 _ENDS = re.compile(r"[.!?](?=[ \n])|\f")
 
 
-class Way(NamedTuple):
+class Address(NamedTuple):
     """A way to address somebody with a command: what stands around the name."""
 
     before: re.Pattern[str] | None
@@ -59,7 +59,7 @@ class Orders:
 
     names: re.Pattern[str]
     """Every name, each kind of them a group."""
-    ways: Mapping[str, Sequence[Way]]
+    ways: Mapping[str, Sequence[Address]]
     """By the kind of the name."""
     foreign: re.Pattern[str]
     """The names of other languages, each language a group."""
@@ -79,12 +79,12 @@ def orders_from(document: Mapping[str, Any]) -> Orders:
     for name, entries in document["words"].items():
         words[name] = _either(entries, words)
     kinds = {kind: _either(entries, words) for kind, entries in document["names"].items()}
-    ways: dict[str, list[Way]] = {kind: [] for kind in kinds}
+    ways: dict[str, list[Address]] = {kind: [] for kind in kinds}
     for row in document["ways"]:
         check_keys(f"orders.yaml: {row['way']}", row, ("way", "who", "before", "after", "near", "seldom"))
         check_keys(f"orders.yaml: {row['way']}", row["who"].split(), kinds)
         before, near = row["before"], row.get("near", "")
-        way = Way(
+        way = Address(
             _compiled(f"(?:{before})\\Z", words) if before else None,
             _compiled(row["after"], words),
             _compiled(near, words) if near else None,
