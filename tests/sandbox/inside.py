@@ -70,14 +70,25 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
 }
 
 
+NOTHING = "reached nothing: "
+ENDED = 0
+"""The last error of a probe: without walls it tells why one reached nothing."""
+
+
+def noted(error: int) -> int:
+    global ENDED  # noqa: PLW0603 - of this process alone, which tries one probe
+    ENDED = error
+    return error
+
+
 def call(name: str | int, *words: int | ctypes.c_void_p | bytes | None) -> int:
     """A raw system call; its error is negative. One that this machine does not have fails."""
     number = name if isinstance(name, int) else CALLS[name][0 if X86 else 1]
     if number is None:
-        return -errno.ENOSYS
+        return -noted(errno.ENOSYS)
     given = [ctypes.c_ulong(word & 0xFFFFFFFFFFFFFFFF) if isinstance(word, int) else word for word in words]
     result = int(LIBC.syscall(ctypes.c_long(number), *given))
-    return result if result >= 0 else -ctypes.get_errno()
+    return result if result >= 0 else -noted(ctypes.get_errno())
 
 
 def passes(name: str, *words: int | bytes | None) -> str:
@@ -366,7 +377,7 @@ def terminals(request: int, word: bytes) -> str:
     for fd in (0, 1, 2, *own_ends):
         ctypes.set_errno(0)
         room = ctypes.create_string_buffer(word)
-        if LIBC.ioctl(fd, ctypes.c_ulong(request), room) == 0 or ctypes.get_errno() not in DENIED:
+        if LIBC.ioctl(fd, ctypes.c_ulong(request), room) == 0 or noted(ctypes.get_errno()) not in DENIED:
             return f"asked {fd} for {request:#x}"
     return ""
 
@@ -430,7 +441,8 @@ def leaves(family: int, place: tuple[str, int], kind: int = socket.SOCK_STREAM) 
     """Whether a packet would leave; nothing is sent to anybody: these addresses are nobody's."""
     with socket.socket(family, kind) as one:
         one.setblocking(False)
-        return f"a packet left for {place[0]}" if one.connect_ex(place) in (0, errno.EINPROGRESS) else ""
+        found = noted(one.connect_ex(place))
+        return f"a packet left for {place[0]}" if found in (0, errno.EINPROGRESS) else ""
 
 
 # What walls answer, beside that something may not be done, is not there or cannot be written. Anything else is a
@@ -477,6 +489,9 @@ def tried(name: str, line: str) -> list[str]:
         except BaseException as error:  # noqa: BLE001 - a mistake in a probe must not look like walls that hold
             if not refused(name, error):
                 said.append(f"the probe itself failed: {error!r}")
+            noted(getattr(error, "errno", None) or 0)
+        if not said and OUTSIDE.get("without walls"):
+            said.append(f"{NOTHING}{errno.errorcode.get(ENDED, ENDED)}")
         os.write(mouth, json.dumps(said[:5]).encode())
         os._exit(0)
     os.close(mouth)

@@ -27,6 +27,7 @@ POLICIES = (
     "kinds",
     "modes",
     "named",
+    "orders",
     "phases",
     "places",
     "review_prompts",

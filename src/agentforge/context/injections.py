@@ -12,10 +12,10 @@ import unicodedata
 from binascii import Error
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 from typing import NamedTuple
 
 from agentforge.context.hidden import visible
+from agentforge.context.orders import given
 from agentforge.context.phrases import Hints, Kind, Phrase, known
 from agentforge.system.secrets.redact import redact
 
@@ -45,8 +45,6 @@ _NO_LETTERS = bytes(
     byte for byte in range(256) if (not chr(byte).isalpha() and chr(byte) not in _DIGITS) or byte >= 128
 )
 _KNOWN_LETTERS = 20_000
-_SENTENCE, _MOST_SENTENCES = 300, 2000
-_BREAK = re.compile(r"[.!?:;](?=[ ])")
 
 
 class InjectionFinding(NamedTuple):
@@ -75,7 +73,7 @@ def _all(text: str) -> Iterator[tuple[Kind, int, int]]:
     for kind, start, end in _in(squeezed, known().phrases):
         places = _places(text)
         yield kind, places[start], places[end - 1] + 1
-    yield from _weighed(text)
+    yield from _ordered(text)
     yield from _encoded(text)
     if not text.isascii():
         yield from _in(text, known().other_scripts)
@@ -99,41 +97,15 @@ def _in(text: str, hints: Hints) -> Iterator[tuple[Kind, int, int]]:
             at = text.find(hint, at + 1)
 
 
-def _weighed(text: str) -> Iterator[tuple[Kind, int, int]]:
-    """Sentences that have every sign of an order, they and the two behind them together."""
-    plain = text.lower() if text.isascii() else "".join(map(_DRAWN.__getitem__, text))
-    plain = plain.replace("\n\n", ". ").replace("\n", " ")
-    for signs in known().together:
-        for start, end in _sentences(plain, signs.hints):
-            piece = plain[start:end].strip()
-            if all(pattern.search(piece) for pattern in signs.patterns):
-                if not text.isascii():
-                    places = [at for at, letter in enumerate(text) for _ in _DRAWN[letter]]
-                    start, end = places[start], places[end - 1] + 1  # noqa: PLW2901 - the same, in the text
-                yield signs.kind, start, end
-                return
-
-
-def _sentences(text: str, hints: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Each that has one of the hints, with the two behind it; of many the first, of a long one a part."""
-    done = 0
-    for at in sorted(islice(_each(text, hints), _MOST_SENTENCES)):
-        if at < done:
-            continue
-        before = max(0, at - _SENTENCE)
-        start = max((each.end() for each in _BREAK.finditer(text, before, at)), default=before)
-        behind = [each.start() for each in islice(_BREAK.finditer(text, at, start + 2 * _SENTENCE), 3)]
-        end = behind[2] if len(behind) > 2 else min(len(text), start + 2 * _SENTENCE)
-        done = behind[0] if behind else end
-        yield start, end
-
-
-def _each(text: str, hints: tuple[str, ...]) -> Iterator[int]:
-    for hint in hints:
-        at = text.find(hint)
-        while at >= 0:
-            yield at
-            at = text.find(hint, at + len(hint))
+def _ordered(text: str) -> Iterator[tuple[Kind, int, int]]:
+    """Where somebody who reads by machine is addressed and commanded."""
+    drawn = text.lower() if text.isascii() else "".join(map(_DRAWN.__getitem__, text))
+    for start, end, is_drawn in given(_lowered(text), drawn):
+        if is_drawn and not text.isascii():
+            places = [at for at, letter in enumerate(text) for _ in _DRAWN[letter]]
+            yield "addressed", places[start], places[end - 1] + 1
+        else:
+            yield "addressed", start, end
 
 
 def _at(text: str, at: int, phrase: Phrase) -> re.Match[str] | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any, Literal, NamedTuple, get_args
@@ -60,14 +60,6 @@ def _pieces(hint: str) -> set[str]:
     return {hint[at : at + _STEM] for at in range(max(1, len(hint) - _STEM + 1))}
 
 
-class Signs(NamedTuple):
-    """What must be found together, in a sentence and the one behind it."""
-
-    kind: Kind
-    hints: tuple[str, ...]
-    patterns: tuple[re.Pattern[str], ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Injections:
     """The phrases of the policy `injections`, ready to search for."""
@@ -76,8 +68,6 @@ class Injections:
     """Searched in the letters of a text alone."""
     marks: Hints
     """Searched in the text as it is."""
-    together: Sequence[Signs]
-    """Weighed sentence by sentence, in small letters."""
     other_scripts: Hints
     """Searched in the text as it is, if it is not ASCII."""
     lookalikes: Mapping[str, str]
@@ -101,7 +91,6 @@ def injections_from(document: Mapping[str, Any]) -> Injections:
     return Injections(
         phrases=_by_hint(document["phrases"], parts),
         marks=_by_hint(document["marks"], parts),
-        together=_together(document["together"], parts),
         other_scripts=_by_hint(document["other_scripts"], parts),
         lookalikes=dict(each_once("injections.yaml: lookalikes", drawn)),
     )
@@ -117,17 +106,6 @@ def _by_hint(kinds: Mapping[Any, Any], parts: Mapping[str, str]) -> Hints:
             for hint in row["hints"]:
                 found.setdefault(hint, []).append(Phrase(kind, pattern, row.get("back", 0)))
     return found
-
-
-def _together(kinds: Mapping[Any, Any], parts: Mapping[str, str]) -> tuple[Signs, ...]:
-    check_keys("injections.yaml", kinds, get_args(Kind))
-    found = []
-    for kind, rows in kinds.items():
-        for row in rows:
-            check_keys(f"injections.yaml: {kind}", row, ("hints", "signs"))
-            patterns = (re.compile(_filled(sign, parts), re.VERBOSE) for sign in row["signs"])
-            found.append(Signs(kind, tuple(row["hints"]), tuple(patterns)))
-    return tuple(found)
 
 
 def _filled(text: str, parts: Mapping[str, str]) -> str:
