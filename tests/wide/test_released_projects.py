@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.wide.released_works import RELEASED
+from tests.wide.released_works import FRAUDS, RELEASED
 from tests.wide.test_compiled_languages import delivered, kill_after, person_with, start, told
 
 pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.timeout(1800)]
@@ -34,8 +34,9 @@ def test_a_request_to_a_released_project_ends_in_a_verified_branch_however_often
     assert "passed" in {run["outcomes"].get(work.id) for run in ran}, json.dumps(proof)[:4000]
 
 
-@pytest.mark.parametrize("number", range(5))
-@pytest.mark.parametrize("name", RELEASED)
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, number) for name, count in FRAUDS.items() for number in range(count)]
+)
 def test_no_cheat_on_a_released_project_is_delivered(name: str, number: int, tmp_path: Path) -> None:
     work = RELEASED[name]()
     fraud = work.frauds[number]
