@@ -514,5 +514,3 @@ RELEASED: Mapping[str, Callable[[], Work]] = {
     "bats-support with bats": bats_support,
     "cJSON with CTest": cjson,
 }
-FRAUDS = {name: 7 if name == "cJSON with CTest" else 5 for name in RELEASED}
-"""How many cheats there are on each."""
