@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from agentforge.languages.node import scan
+from agentforge.languages.node.canaries import canaries, with_canaries
 from agentforge.languages.node.language import NODE
-from agentforge.languages.node.manifest import manager_of, suite_in, suites_in
+from agentforge.languages.node.manifest import RUNNERS, Runner, manager_of, suite_in, suites_in
 from agentforge.languages.node.modules import laid_modules
 from agentforge.languages.node.projects import managers_own
 from agentforge.languages.node.registry import logins_in, registry_places, registry_settings, without_logins
@@ -263,3 +266,14 @@ def test_yarn_may_ask_its_own_registry_which_its_locks_name() -> None:
 
     assert [place.host for place in managers_own(plan("yarn.lock"))] == ["registry.yarnpkg.com"]
     assert managers_own(plan("package-lock.json")) == ()
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize(
+    "text", ["import { a } from './a';\ntest('b', a);", "const a = require('./a');\nit('b', a)"]
+)
+def test_ours_are_one_line_that_no_check_of_types_looks_at(runner: Runner, text: str) -> None:
+    laid = with_canaries(text, runner, "token")
+    before, unchecked, ours, end = laid.rsplit("\n", 3)
+    assert (before, unchecked, end) == (text, "// @ts-ignore", "")
+    assert all(title in ours for title in canaries(runner, "token"))
