@@ -17,8 +17,6 @@ class Shape:
     work: Work
     says: str = ""
     """What must be said before anything is spent; empty where a verified branch must come of it."""
-    is_asked: bool = False
-    """Whether the first call is made beside the look at the base: a request to a repository of words may be about words."""
 
 
 def _tests(imported: str, name: str, call: str) -> str:

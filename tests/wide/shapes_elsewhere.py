@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 
+from tests.whole.plays import create
 from tests.wide.shapes import Shape
 from tests.wide.works import GO, RUST, Work
 
@@ -212,16 +213,32 @@ ELSEWHERE: Mapping[str, Shape] = {
     ),
     "nothing but words": Shape(
         Work(
-            "C",
+            "Python",
             {"README.md": "# Words\n", "LICENSE": "free\n"},
             "README.md",
             "# Words",
-            "# Two words",
-            "tests/two.txt",
-            "two\n",
+            "# Words, and what doubles",
+            "tests/test_double.py",
+            "def test_two_becomes_four():\n    from calc import double\n\n    assert double(2) == 4\n",
+            "test_two_becomes_four",
+            more=(create("calc.py", "def double(number):\n    return number * 2\n"),),
+        )
+    ),
+    "scripts of the shell": Shape(
+        Work(
+            "C",
+            {
+                "Makefile": "test:\n\t@for each in tests/*.sh; do sh $$each || exit 1; done\n",
+                "lib.sh": 'double() { echo "$1"; }\n',
+                "tests/zero.sh": '. ./lib.sh\n[ "$(double 0)" = 0 ]\n',
+            },
+            "lib.sh",
+            'echo "$1"',
+            "echo $(($1 * 2))",
+            "tests/two.sh",
+            '. ./lib.sh\n[ "$(double 2)" = 4 ]\n',
             "two",
         ),
-        says="tests",
-        is_asked=True,
+        says="make test",
     ),
 }

@@ -26,7 +26,7 @@ def test_a_request_ends_in_a_verified_branch_or_in_one_sentence(name: str, tmp_p
         assert shape.says in done.said
         journals = (person.checkout / ".agentforge/tasks").glob("*/actions.yaml")
         paid = [each for each in journals if '"ask_sent"' in each.read_text()]
-        assert shape.is_asked or not paid, "a call was paid"
+        assert not paid, "a call was paid"
     else:
         proof = delivered(done, person)
         ran = [run for row in proof["rows"] for run in row.get("runs", ())]
