@@ -28,7 +28,7 @@ print(json.dumps(made_of_each(range(200), make)))
 
 @pytest.mark.parametrize("way", ["ends well", "dies", "raises", "exits"])
 def test_every_text_is_there_in_order_however_the_second_process_ends(way: str) -> None:
-    if len(os.sched_getaffinity(0)) == 1:
+    if os.cpu_count() == 1:
         pytest.skip("there is one processor")
     done = subprocess.run([sys.executable, "-c", PLAY, way], capture_output=True, check=True)
     found = json.loads(done.stdout)

@@ -18,7 +18,7 @@ FEW = 64
 
 def made_of_each(items: Sequence[Item], make: Callable[[Item], str]) -> list[str]:
     """What comes of each, in order. `make` may neither write anything nor talk to another process."""
-    if len(items) < FEW or threading.active_count() > 1 or len(os.sched_getaffinity(0)) == 1:
+    if len(items) < FEW or threading.active_count() > 1 or os.cpu_count() == 1:
         return [make(item) for item in items]
     ours, others = items[::2], items[1::2]
     with tempfile.TemporaryFile("w+", encoding="ascii") as file:
