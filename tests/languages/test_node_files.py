@@ -277,3 +277,19 @@ def test_ours_are_one_line_that_no_check_of_types_looks_at(runner: Runner, text:
     before, unchecked, ours, end = laid.rsplit("\n", 3)
     assert (before, unchecked, end) == (text, "// @ts-ignore", "")
     assert all(title in ours for title in canaries(runner, "token"))
+
+
+def test_what_fails_for_us_is_one_line_that_no_check_of_types_looks_at_and_keeps_the_types_of_the_test() -> (
+    None
+):
+    body = 'it("adds", (done) => { done(); });'
+    for path, head in {"a.test.ts": "<T>(body: T): T {", "a.test.js": "(body) {"}.items():
+        text, found = NODE.tests.made_to_fail(body, [f"{path}::adds"])
+        assert found == {f"{path}::adds"}
+        first, unchecked, ours, end = text.split("\n")
+        assert (first, unchecked, end) == (
+            body.replace("(done)", "__afMustFail((done)").replace("});", "}));"),
+            "// @ts-ignore",
+            "",
+        )
+        assert ours.startswith(f"function __afMustFail{head}")
