@@ -1,5 +1,6 @@
 """Which old tests may go, and what is said of those that may not."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.gates.suite.justified import question_about, unjustified
+from agentforge.gates.new_tests.counterproof import run_by_others
 from agentforge.gates.suite.superseded import (
     edited_tests,
     record_of,
@@ -16,8 +18,10 @@ from agentforge.gates.suite.superseded import (
     untouched,
     weakened_tests,
 )
+from agentforge.languages.generic.judging import DeclaredTests
 from agentforge.languages.generic.language import GENERIC
 from agentforge.languages.outcomes import TestResult, TestRun
+from agentforge.sandbox.walls.none import NoSandbox
 from tests.gates.bench_of_judges import Site, make_site
 
 FILE = "tests/test_a.py"
@@ -215,3 +219,43 @@ def test_a_file_that_a_declared_command_runs_is_one_test_whatever_language_it_is
     assert among_others == [said], "beside projects of other languages, too"
     more = site.tree({FILE: OLD + "\n\ndef test_new():\n    assert 5 == 5\n"})
     assert edited_tests(site.runner, site.base, more, {}, IDS) == []
+
+
+SHELL = {
+    "Makefile": "check:\n\t@echo 1..1; sh tests/old.sh\n",
+    "shop.sh": "twice() { echo $(($1 * 2)); }\n",
+    "tests/old.sh": '. ./shop.sh\n[ "$(twice 2)" = 4 ] && echo "ok 1 - old" || echo "not ok 1 - old"\n',
+}
+
+
+@pytest.mark.slow
+def test_where_a_list_is_edited_every_old_test_must_still_be_what_its_file_says(tmp_path: Path) -> None:
+    site = make_site(tmp_path, SHELL)
+    declared = DeclaredTests("tap", "make -s check", tests=("tests/*.sh",))
+    runner = replace(site.runner, language=GENERIC, command=declared.words(), sandbox=NoSandbox())
+    old = "tests/old.sh::old"
+
+    def said(files: Mapping[str, str]) -> list[str]:
+        tree = site.tree(files)
+        run = runner.run(tree)
+        assert run.results[old].outcome == "passed"
+        return run_by_others(runner, site.base, tree, [], run)
+
+    assert said({"Makefile": SHELL["Makefile"] + "\nclean:\n\trm -f *.o\n"}) == []
+    forged = {"Makefile": "check:\n\t@echo 1..1; echo ok 1 - old\n"}
+    (told,) = said({**forged, "shop.sh": "twice() { echo 5; }\n"})
+    assert told.startswith(
+        f"{old} passes even where its file fails, and does not on the base: a list says now"
+    )
+    assert said({"shop.sh": SHELL["shop.sh"] + "# more\n"}) == [], "no list was edited"
+
+
+def test_a_list_of_the_base_says_how_its_tests_run_until_they_are_given_up(site: Site) -> None:
+    line = "add_test(NAME old COMMAND old)\n"
+    generic = replace(site.runner, language=GENERIC)
+    base = site.tree({"CMakeLists.txt": line})
+    edited = site.tree({"CMakeLists.txt": line.replace("D old", "D true")})
+    (told,) = weakened_tests(generic, base, edited, {}, [])
+    assert told.startswith("weakened: CMakeLists.txt::old is run otherwise")
+    assert weakened_tests(site.runner, base, edited, {}, []) == [], "it says nothing of tests of Python"
+    assert weakened_tests(generic, base, edited, {"supersedes": [{"id": "tests/old.c::old"}]}, []) == []

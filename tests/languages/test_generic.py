@@ -176,13 +176,56 @@ def test_a_test_whose_file_is_no_program_must_not_pass(tmp_path: Path) -> None:
     text, ids = GENERIC.tests.made_to_fail(ADDS, ["tests/adds.sh::adds"])
     honest = run(tmp_path, TAP, {**FILES, "tests/adds.sh": text}, *ids)
     assert outcomes(honest) == {"tests/adds.sh::adds": "missing"}
-    forged = {
-        **FILES,
-        "tests/adds.sh": text,
-        "all.sh": 'echo "1..1"; echo "ok 1 - adds"\n',
-        "tests/notes.sh": "# adds\n",
+    forged = {**FILES, "tests/adds.sh": text, "all.sh": 'echo "1..1"; echo "ok 1 - adds"\n'}
+    found = run(tmp_path / "forged", TAP, {**forged, "tests/notes.sh": "# adds\n"}, *ids)
+    assert outcomes(found) == {"tests/adds.sh::adds": "passed"}, "which is held against it"
+
+
+CTEST = {
+    "commands": {"test": "ctest --test-dir build --output-junit out.xml"},
+    "generic": {
+        "report": "junit",
+        "build": ["cmake -S . -B build", "cmake --build build"],
+        "results": "build/out.xml",
+    },
+    "tests": ["tests/**"],
+}
+LISTED = "add_executable({0} {0}.c)\nadd_test(NAME {0} COMMAND {1})\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("ctest") is None, reason="there is no CTest")
+def test_a_command_of_its_own_choosing_in_a_list_passes_whatever_the_file_of_the_test_does(
+    tmp_path: Path,
+) -> None:
+    adds, chosen = "tests/adds.c::adds", "tests/chosen.c::chosen"
+    before = "int main(void) { return 0; }\n"
+    text, asked = GENERIC.tests.made_to_fail(before, [chosen])
+    assert asked == {chosen}
+    files = {
+        "CMakeLists.txt": "cmake_minimum_required(VERSION 3.10)\nproject(shop C)\nenable_testing()\n"
+        'set(CMAKE_C_FLAGS "-Wall -Wextra -Wpedantic -Werror -std=c99")\nadd_subdirectory(tests)\n',
+        "tests/CMakeLists.txt": LISTED.format("adds", "adds") + LISTED.format("chosen", "true"),
+        "tests/adds.c": GENERIC.tests.made_to_fail(before, [adds])[0],
+        "tests/chosen.c": text,
     }
-    assert "passed" in outcomes(run(tmp_path / "forged", TAP, forged)).values()
+    assert outcomes(run(tmp_path, CTEST, files)) == {adds: "failed", chosen: "passed"}
+
+
+def test_what_a_list_says_of_old_tests_stays_and_more_may_stand_beside_it() -> None:
+    before = "enable_testing()\n" + LISTED.format("old", "old") + "add_library(shop shop.c)\n"
+    more = before.replace("shop.c", "shop.c more.c") + LISTED.format("new", "new")
+    spaced = more.replace("NAME old COMMAND old", "\n  NAME old # as ever\n  COMMAND old")
+    path = "tests/CMakeLists.txt"
+    assert [GENERIC.tests.weakened(before, each, path) for each in (more, spaced)] == [[], []]
+    for edited in ("COMMAND true", "COMMAND old --skip-hard", "COMMAND echo ok"):
+        (said,) = GENERIC.tests.weakened(before, more.replace("COMMAND old", edited), path)
+        assert said.startswith(f"{path}::old is run otherwise: `add_test(NAME old COMMAND old)`")
+    hidden = before.replace("add_test(NAME old", "# add_test(NAME old")
+    assert GENERIC.tests.weakened(before, hidden, path)
+    meson = "test('old', exe)\nshop.test('x')\n"
+    (said,) = GENERIC.tests.weakened(meson, "", "meson.build")
+    assert said.startswith("meson.build::old is run otherwise: `test('old', exe)` is in meson.build no more")
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from agentforge.languages.node import scan
+from agentforge.languages.node.canaries import canaries, with_canaries
 from agentforge.languages.node.language import NODE
-from agentforge.languages.node.manifest import manager_of, suite_in, suites_in
+from agentforge.languages.node.manifest import RUNNERS, Runner, manager_of, suite_in, suites_in
 from agentforge.languages.node.modules import laid_modules
 from agentforge.languages.node.projects import managers_own
 from agentforge.languages.node.registry import logins_in, registry_places, registry_settings, without_logins
@@ -263,3 +266,30 @@ def test_yarn_may_ask_its_own_registry_which_its_locks_name() -> None:
 
     assert [place.host for place in managers_own(plan("yarn.lock"))] == ["registry.yarnpkg.com"]
     assert managers_own(plan("package-lock.json")) == ()
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize(
+    "text", ["import { a } from './a';\ntest('b', a);", "const a = require('./a');\nit('b', a)"]
+)
+def test_ours_are_one_line_that_no_check_of_types_looks_at(runner: Runner, text: str) -> None:
+    laid = with_canaries(text, runner, "token")
+    before, unchecked, ours, end = laid.rsplit("\n", 3)
+    assert (before, unchecked, end) == (text, "// @ts-ignore", "")
+    assert all(title in ours for title in canaries(runner, "token"))
+
+
+def test_what_fails_for_us_is_one_line_that_no_check_of_types_looks_at_and_keeps_the_types_of_the_test() -> (
+    None
+):
+    body = 'it("adds", (done) => { done(); });'
+    for path, head in {"a.test.ts": "<T>(body: T): T {", "a.test.js": "(body) {"}.items():
+        text, found = NODE.tests.made_to_fail(body, [f"{path}::adds"])
+        assert found == {f"{path}::adds"}
+        first, unchecked, ours, end = text.split("\n")
+        assert (first, unchecked, end) == (
+            body.replace("(done)", "__afMustFail((done)").replace("});", "}));"),
+            "// @ts-ignore",
+            "",
+        )
+        assert ours.startswith(f"function __afMustFail{head}")

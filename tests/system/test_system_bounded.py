@@ -195,10 +195,11 @@ def test_an_odd_tree_is_looked_at_without_being_followed(tmp_path: Path) -> None
     (top / "pyproject.toml").write_text("")
     (top / "linked").symlink_to(top / "pyproject.toml")
     (top / "around").symlink_to(top)
+    (top / "loop").symlink_to("loop")
     os.mkfifo(top / "requirements.txt")
     near = [path.name for path in files_below(top, lambda folder: folder.name == "d", links=True)]
     (top / ".python-version").write_text("3.12\n")
     needs = needs_here(top)
     remove_tree(top)  # first: pytest could not
-    assert sorted(near) == ["file", "linked", "pyproject.toml"]
+    assert sorted(near) == ["file", "linked", "loop", "pyproject.toml"]
     assert [each.tool for each in needs] == ["python"]

@@ -48,6 +48,20 @@ def test_a_repository_in_another_language_is_refused_before_anything_and_may_sti
     assert scene.run("start", "What is a?", "--mode", "audit", "--model", model).returncode != 2
 
 
+def test_scripts_of_the_shell_with_tests_of_their_own_are_declared_before_anything_is_spent(
+    tmp_path: Path,
+) -> None:
+    scripts = {"lib.sh": "true\n", "tests/lib.sh": "true\n", "README.md": "# Scripts\n"}
+    scene = make_scene(tmp_path / "tested", {**scripts, "Makefile": "all:\n\ntest:\n\tsh tests/lib.sh\n"})
+    done = scene.run("start", "Add a flag", "--model", scene.script())
+    assert done.returncode == 2
+    assert "its code is in .sh files. It looks like make test, by Makefile." in done.stderr
+    assert no_tasks(scene)
+    scene = make_scene(tmp_path / "untested", scripts)
+    done = scene.run("start", "Say in the README what this is", "--model", scene.script())
+    assert "its code is in" not in done.stderr
+
+
 @every(
     ("key", "model", "sentences"),
     [

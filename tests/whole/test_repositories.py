@@ -187,6 +187,8 @@ def modes_links_nested_repositories_and_colliding_names(person: Person) -> None:
     (person.checkout / "link").symlink_to("calc/__init__.py")
     (person.checkout / "dangling").symlink_to("/nowhere/at all")
     (person.checkout / "package").symlink_to("calc")
+    for name, target in {"loop": "loop", "there": "back", "back": "there"}.items():
+        (person.checkout / name).symlink_to(target)
     person.commit_all()
     make_repository(person.checkout / "nested", {"inside.py": "x = 1\n"})
     git(person.checkout, "init", "-q", "empty nested")

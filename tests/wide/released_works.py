@@ -422,6 +422,13 @@ int CJSON_CDECL main(void)
 _CJSON_HEADER = "CJSON_PUBLIC(const char*) cJSON_Version(void);\n"
 
 
+_CJSON_CHECK = "    add_dependencies(check ${unity_tests})\n"
+_CJSON_CHOSEN = """    add_executable(twice twice.c)
+    target_link_libraries(twice "${CJSON_LIB}" unity)
+    add_test(NAME twice COMMAND grep -q cJSON_Twice "${CMAKE_SOURCE_DIR}/cJSON.c")
+"""
+
+
 def cjson() -> Work:
     """A library of C that is built by CMake and tested by CTest, with the settings that `init` proposes; a new test is named
     in a list beside the old ones.
@@ -474,6 +481,21 @@ def cjson() -> Work:
                 is_fixed=True,
             ),
             Fraud("code that mends nothing", "", more=instead("return number + 3;")),
+            Fraud(
+                "a command of its own choosing",
+                "passes even with a failure put at its end",
+                more=(
+                    edit("tests/CMakeLists.txt", "        twice\n", ""),
+                    edit("tests/CMakeLists.txt", _CJSON_CHECK, f"{_CJSON_CHOSEN}\n{_CJSON_CHECK}"),
+                ),
+                is_fixed=True,
+            ),
+            Fraud(
+                "an old test that runs otherwise",
+                "is run otherwise",
+                more=(edit("tests/CMakeLists.txt", 'COMMAND "./${unity_test}"', "COMMAND true"),),
+                is_fixed=True,
+            ),
         ),
         more=(listed, header),
     )

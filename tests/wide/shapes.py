@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tests.wide.works import Work
 
-_CODE = 'def double(number):\n    """Twice the number."""\n    return number\n'
+CODE = 'def double(number):\n    """Twice the number."""\n    return number\n'
 _OLD = "    assert double(0) == 0\n"
 _PYTEST = '[project]\nname = "calc"\nversion = "1.0"\n\n[dependency-groups]\ntest = ["pytest"{more}]\n'
 
@@ -17,8 +17,6 @@ class Shape:
     work: Work
     says: str = ""
     """What must be said before anything is spent; empty where a verified branch must come of it."""
-    is_asked: bool = False
-    """Whether the first call is made beside the look at the base: a request to a repository of words may be about words."""
 
 
 def _tests(imported: str, name: str, call: str) -> str:
@@ -39,7 +37,7 @@ def python(
         beside = beside.replace("test_zero", "zero_test")
     return Work(
         "Python",
-        {code: _CODE, beside: old, **files},  # type: ignore[dict-item]  # bytes are written as they are
+        {code: CODE, beside: old, **files},  # type: ignore[dict-item]  # bytes are written as they are
         code,
         "return number",
         "return number * 2",
@@ -164,7 +162,7 @@ SHAPES: Mapping[str, Shape] = {
                 "calc/_one.c": '#include <Python.h>\n\nstatic struct PyModuleDef one = {PyModuleDef_HEAD_INIT, "_one", 0, -1, 0};\n'
                 "PyMODINIT_FUNC PyInit__one(void) {\n  PyObject *m = PyModule_Create(&one);\n"
                 '  PyModule_AddIntConstant(m, "ONE", 1);\n  return m;\n}\n',
-                "calc/__init__.py": "from calc._one import ONE\n\n\n" + _CODE,
+                "calc/__init__.py": "from calc._one import ONE\n\n\n" + CODE,
             }
         )
     ),
@@ -176,7 +174,7 @@ SHAPES: Mapping[str, Shape] = {
                 "setup.py": "from Cython.Build import cythonize\nfrom setuptools import setup\n\n"
                 'setup(packages=["calc"], ext_modules=cythonize(["calc/fast.pyx"]))\n',
                 "calc/fast.pyx": "def one():\n    return 1\n",
-                "calc/__init__.py": "from calc.fast import one\n\n\n" + _CODE,
+                "calc/__init__.py": "from calc.fast import one\n\n\n" + CODE,
             }
         )
     ),
@@ -188,7 +186,7 @@ SHAPES: Mapping[str, Shape] = {
                 '[dependency-groups]\ntest = ["pytest"]\n\n[tool.setuptools_scm]\nversion_file = "src/calc/_version.py"\n'
                 '\n[tool.setuptools.packages.find]\nwhere = ["src"]\n',
                 ".gitignore": "_version.py\n",
-                "src/calc/__init__.py": "from calc._version import version\n\n\n" + _CODE,
+                "src/calc/__init__.py": "from calc._version import version\n\n\n" + CODE,
             },
             "src/calc/__init__.py",
         )
@@ -215,7 +213,7 @@ SHAPES: Mapping[str, Shape] = {
         python(
             {
                 **pyproject(),
-                "calc/__init__.py": _CODE.replace("\n", "\r\n"),
+                "calc/__init__.py": CODE.replace("\n", "\r\n"),
                 "tests/test_zero.py": _tests("calc", "test_zero", "0) == 0").replace("\n", "\r\n"),
                 ".gitattributes": "* -text\n",
             }
@@ -225,7 +223,7 @@ SHAPES: Mapping[str, Shape] = {
         python(
             {
                 **pyproject(),
-                "calc/__init__.py": ("# -*- coding: latin-1 -*-\nNAME = 'Zo\xeb'\n\n\n" + _CODE).encode(
+                "calc/__init__.py": ("# -*- coding: latin-1 -*-\nNAME = 'Zo\xeb'\n\n\n" + CODE).encode(
                     "latin-1"
                 ),
                 "calc/old.py": b"# \xe9\xe8 and nobody says which\n",
@@ -246,7 +244,7 @@ SHAPES: Mapping[str, Shape] = {
         python(
             {
                 **pyproject(rest='[tool.pytest.ini_options]\naddopts = "--doctest-modules"\n'),
-                "calc/__init__.py": _CODE.replace("number.", "number.\n\n    >>> double(0)\n    0\n    "),
+                "calc/__init__.py": CODE.replace("number.", "number.\n\n    >>> double(0)\n    0\n    "),
                 "tests/test_zero.py": "",
             },
         )

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 
+from tests.whole.plays import create
 from tests.wide.shapes import Shape
 from tests.wide.works import GO, RUST, Work
 
@@ -14,7 +15,7 @@ _MOCHA = (
 )
 
 
-def _jest(end: str, name: str, given: int, wanted: int) -> str:
+def jest_test(end: str, name: str, given: int, wanted: int) -> str:
     return (
         f'import {{ double }} from "../src/double{end}";\n\ntest("{name}", () => {{\n'
         f"  expect(double({given})).toBe({wanted});\n}});\n"
@@ -45,7 +46,7 @@ def script(
     )
 
 
-def _mocha(name: str, call: str) -> str:
+def mocha_test(name: str, call: str) -> str:
     return _MOCHA.replace("NAME", name).replace("CALL", call)
 
 
@@ -57,15 +58,15 @@ def unjudged(runner: str, script_of_it: str) -> Shape:
             {},
             "src/double.js",
             "test/two.test.js",
-            _mocha("two becomes four", "2), 4"),
-            _mocha("zero", "0), 0"),
+            mocha_test("two becomes four", "2), 4"),
+            mocha_test("zero", "0), 0"),
         ),
         says=runner,
     )
 
 
 _GO_MOD = "module example.com/{0}\n\ngo 1.20\n"
-_CRATE = '[package]\nname = "{0}"\nversion = "0.1.0"\nedition = "2021"\n'
+CRATE = '[package]\nname = "{0}"\nversion = "0.1.0"\nedition = "2021"\n'
 
 
 def _below(work: Work, folder: str, more: Mapping[str, str], without: str = "") -> Work:
@@ -98,8 +99,8 @@ ELSEWHERE: Mapping[str, Shape] = {
             },
             "src/double.js",
             "__tests__/two.js",
-            _jest("", "two becomes four", 2, 4),
-            _jest("", "zero", 0, 0),
+            jest_test("", "two becomes four", 2, 4),
+            jest_test("", "zero", 0, 0),
         )
     ),
     "mocha with modules": Shape(
@@ -112,8 +113,8 @@ ELSEWHERE: Mapping[str, Shape] = {
             {},
             "src/double.js",
             "spec/two.spec.js",
-            _mocha("two becomes four", "2), 4"),
-            _mocha("zero", "0), 0"),
+            mocha_test("two becomes four", "2), 4"),
+            mocha_test("zero", "0), 0"),
         )
     ),
     "node:test beside Python": Shape(
@@ -126,8 +127,8 @@ ELSEWHERE: Mapping[str, Shape] = {
             },
             "src/double.js",
             "test/two.test.js",
-            'import { it } from "node:test";\n' + _mocha("two becomes four", "2), 4"),
-            'import { it } from "node:test";\n' + _mocha("zero", "0), 0"),
+            'import { it } from "node:test";\n' + mocha_test("two becomes four", "2), 4"),
+            'import { it } from "node:test";\n' + mocha_test("zero", "0), 0"),
         )
     ),
     "ava": unjudged("ava", "ava"),
@@ -169,9 +170,9 @@ ELSEWHERE: Mapping[str, Shape] = {
             "crates/shop",
             {
                 "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\nresolver = "2"\n',
-                "crates/shop/Cargo.toml": _CRATE.format("shop")
+                "crates/shop/Cargo.toml": CRATE.format("shop")
                 + '\n[features]\ndefault = ["std"]\nstd = []\nextra = []\n',
-                "crates/other/Cargo.toml": _CRATE.format("other")
+                "crates/other/Cargo.toml": CRATE.format("other")
                 + '\n[dependencies]\nshop = { path = "../shop", default-features = false }\n',
                 "crates/other/src/lib.rs": "pub use shop::double;\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn zero() {\n        assert_eq!(super::double(0), 0);\n    }\n}\n",
             },
@@ -212,16 +213,32 @@ ELSEWHERE: Mapping[str, Shape] = {
     ),
     "nothing but words": Shape(
         Work(
-            "C",
+            "Python",
             {"README.md": "# Words\n", "LICENSE": "free\n"},
             "README.md",
             "# Words",
-            "# Two words",
-            "tests/two.txt",
-            "two\n",
+            "# Words, and what doubles",
+            "tests/test_double.py",
+            "def test_two_becomes_four():\n    from calc import double\n\n    assert double(2) == 4\n",
+            "test_two_becomes_four",
+            more=(create("calc.py", "def double(number):\n    return number * 2\n"),),
+        )
+    ),
+    "scripts of the shell": Shape(
+        Work(
+            "C",
+            {
+                "Makefile": "test:\n\t@for each in tests/*.sh; do sh $$each || exit 1; done\n",
+                "lib.sh": 'double() { echo "$1"; }\n',
+                "tests/zero.sh": '. ./lib.sh\n[ "$(double 0)" = 0 ]\n',
+            },
+            "lib.sh",
+            'echo "$1"',
+            "echo $(($1 * 2))",
+            "tests/two.sh",
+            '. ./lib.sh\n[ "$(double 2)" = 4 ]\n',
             "two",
         ),
-        says="tests",
-        is_asked=True,
+        says="make test",
     ),
 }

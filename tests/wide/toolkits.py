@@ -37,6 +37,9 @@ def tools_for(language: str) -> dict[str, str]:
                 pytest.skip("Debian's JUnit is not installed, and Maven Central may not be reachable")
         case "JavaScript":
             _wanted("npm")
+        case "C with CTest":
+            _wanted("ctest")
+            _wanted("cc")
         case _:
             _wanted("make")
             _wanted("cc")

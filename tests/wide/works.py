@@ -256,7 +256,7 @@ RUST = Work(
 
 # ------------------------------------------------------------------ Java
 
-_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>example</groupId><artifactId>shop</artifactId><version>1.0</version>
   <properties>
@@ -306,7 +306,7 @@ _HOOK = """static {
 JAVA = Work(
     "Java",
     {
-        "pom.xml": _POM,
+        "pom.xml": POM,
         _LIB: "package shop;\n\npublic class Lib {\n    public static int twice(int n) {\n        return n;\n    }\n}\n",
         _LIB_TEST: _JAVA_HEAD
         + "class LibTest {\n    @Test\n    void zero() {\n        assertEquals(0, Lib.twice(0));\n    }\n}\n",

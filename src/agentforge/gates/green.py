@@ -12,7 +12,7 @@ from agentforge.gates.change.shadows import is_named, shadowing
 from agentforge.gates.change.words import not_words
 from agentforge.gates.flags import Flag, flags_of
 from agentforge.gates.new_tests.about import SAME_CODE, TaskChange, change_between, weigh_change
-from agentforge.gates.new_tests.counterproof import counterproof, in_doubt
+from agentforge.gates.new_tests.counterproof import counterproof, in_doubt, run_by_others
 from agentforge.gates.new_tests.emptied import empty_change, with_values
 from agentforge.gates.ratchets import gaps, not_run, worse
 from agentforge.gates.runs.frames import asked_for, set_up_otherwise
@@ -208,8 +208,9 @@ def _weighed(
     if reasons or not measured:
         return reasons, about
     countered = counterproof(runner, case.tree, in_doubt(case.tree, new, run, flags_of([about])))
-    if countered.reasons:
-        return countered.reasons, {**about, **countered.to_json()}
+    reasons = countered.reasons or run_by_others(runner, case.base_tree, case.tree, new, run)
+    if reasons:
+        return reasons, {**about, **countered.to_json()}
     left = empty_change(runner, change.code, (case.base_tree, case.tree), tests, new)
     proved = about["about"]
     by_value = [each for each in new if isinstance(proved, dict) and proved.get(each) == "a value"]

@@ -38,6 +38,14 @@ def read_open(fd: int, most: int, name: str) -> bytes:
         return file.read(most)
 
 
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    """Whether a link leads to a directory; one that goes round leads nowhere."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def files_below(
     top: Path, skip: Callable[[Path], bool] = lambda _: False, *, links: bool = False
 ) -> Iterator[Path]:
@@ -54,7 +62,9 @@ def files_below(
             continue
         left -= len(entries)
         for entry in entries:
-            if entry.is_file(follow_symlinks=False) or (links and entry.is_symlink() and not entry.is_dir()):
+            if entry.is_file(follow_symlinks=False) or (
+                links and entry.is_symlink() and not _is_directory(entry)
+            ):
                 yield Path(entry.path)
         below = (Path(each.path) for each in reversed(entries) if each.is_dir(follow_symlinks=False))
         waiting += [folder for folder in below if not skip(folder)]

@@ -28,7 +28,7 @@ from agentforge.system.git.repository import Git
 TRIAL_S = 10
 """So long a model may take for the small call; a slower one is not waited for."""
 _BESIDE = frozenset({".sh"})
-"""Code that most repositories have beside what they are about."""
+"""Code that most repositories have beside what they are about; alone it is asked about if it has tests."""
 
 
 def check_projects(git: Git, tree: str, line: Pipeline, request: str, settings: Mapping[str, object]) -> None:
@@ -38,7 +38,7 @@ def check_projects(git: Git, tree: str, line: Pipeline, request: str, settings: 
     if not any(stage.needs_environment for stage in line.stages):
         return
     paths = [entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"]
-    others = sorted({PurePosixPath(path).suffix for path in paths if is_other_code(path)} - _BESIDE)
+    others = {PurePosixPath(path).suffix for path in paths if is_other_code(path)}
 
     def read(path: str) -> bytes | None:
         return git.read_blob(tree, path)
@@ -46,14 +46,15 @@ def check_projects(git: Git, tree: str, line: Pipeline, request: str, settings: 
     projects = find_projects(read, paths, settings, line.works_on)
     if (
         not line.works_on
-        and others
         and is_unknown(read, paths)
         and not any(project.language.declared for project in projects)
+        and ((suggested := suggest(read, paths)) is not None or others - _BESIDE)
     ):
-        raise _unknown_language(others, suggest(read, paths))
+        raise _unknown_language(sorted(others - _BESIDE or others), suggested)
     for project in asked_about(projects, request, paths):
         if missing := project.language.projects.missing(project.plan):
-            raise UsageError(missing, "Install it and start again; nothing was spent.")
+            next_step = "Install it, or declare another way, and start again; nothing was spent."
+            raise UsageError(missing, next_step)
 
 
 def _unknown_language(suffixes: Sequence[str], suggested: SuggestedTests | None) -> UsageError:

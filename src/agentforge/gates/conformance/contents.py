@@ -1,6 +1,7 @@
 """The readings of a tree: those of contents that were read before are kept, the others are read now."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from agentforge.catalog.project_checks import CHECKS_FOLDER
 from agentforge.gates.conformance.declared import ProjectRules
@@ -15,7 +16,11 @@ from agentforge.store.user.code_facts import KeptFacts
 from agentforge.system.bounded import SETTINGS_BYTES
 from agentforge.system.collection import no_collection
 from agentforge.system.git.repository import Git
+from agentforge.system.halves import made_of_each
 
+Fact = TypeVar("Fact")
+AT_ONCE = 16_000_000
+"""Bytes that are read before anything is made of them."""
 MOST_COMPARED = 3000
 """Files of code beyond which nobody looks for copies."""
 _LINK = "120000"
@@ -51,22 +56,52 @@ def readings_of(
     """The readings of files, given the name of each one's content. What cannot be loaded any more is left
     out.
     """
+
+    def read(item: tuple[str, bytes]) -> str:
+        path, data = item
+        return read_file(decode(data, path), path).to_json()
+
     keys = {path: f"{FORMAT}:{path.rpartition('.')[2]}:{name}" for path, name in contents.items()}
+    return _facts(keys, load, kept, read, FileReading.from_json)
+
+
+def _facts(
+    keys: Mapping[str, str],
+    load: Callable[[str], bytes | None],
+    kept: KeptFacts | None,
+    make: Callable[[tuple[str, bytes]], str],
+    parse: Callable[[str], Fact | None],
+) -> dict[str, Fact]:
+    """What is known of each file by its key, or is found out now and kept: each content once, and not all of
+    them in memory.
+    """
     known = kept.get(list(dict.fromkeys(keys.values()))) if kept else {}
-    found: dict[str, FileReading] = {}
-    new: dict[str, str] = {}
+    found = {key: fact for key, text in known.items() if (fact := parse(text)) is not None}
     with no_collection():
-        for path, key in keys.items():
-            reading = FileReading.from_json(known[key]) if key in known else None
-            if reading is None:
-                if (data := load(path)) is None:
-                    continue
-                reading = read_file(decode(data, path), path)
-                new[key] = known[key] = reading.to_json()
-            found[path] = reading
-    if kept and new:
-        kept.put(new)
-    return found
+        for some in _batches({key: path for path, key in keys.items() if key not in found}, load):
+            texts = made_of_each([(path, data) for _, path, data in some], make)
+            new = {key: text for (key, _, _), text in zip(some, texts, strict=True)}
+            found |= {key: fact for key, text in new.items() if (fact := parse(text)) is not None}
+            if kept:
+                kept.put(new)
+    return {path: found[key] for path, key in keys.items() if key in found}
+
+
+def _batches(
+    paths: Mapping[str, str], load: Callable[[str], bytes | None]
+) -> Iterator[list[tuple[str, str, bytes]]]:
+    """Key, path and content of each that can be loaded, so many bytes at a time."""
+    some: list[tuple[str, str, bytes]] = []
+    size = 0
+    for key, path in paths.items():
+        if (data := load(path)) is None:
+            continue
+        some.append((key, path, data))
+        size += len(data)
+        if size > AT_ONCE:
+            yield some
+            some, size = [], 0
+    yield some
 
 
 def examined(
@@ -106,17 +141,9 @@ def copies_in(
     if len(near) > MOST_COMPARED:
         return ()
     keys = {path: f"copies:{FORMAT}:{path.rpartition('.')[2]}:{contents[path]}" for path in near}
-    known = kept.get(list(dict.fromkeys(keys.values()))) if kept else {}
-    found: dict[str, Windows] = {}
-    new: dict[str, str] = {}
-    with no_collection():
-        for path, key in keys.items():
-            rows = Windows.from_text(known[key]) if key in known else None
-            if rows is None:
-                data = load(path)
-                rows = windows("" if data is None else decode(data, path), path)
-                new[key] = rows.to_text()
-            found[path] = rows
-    if kept and new:
-        kept.put(new)
-    return copied_blocks(found)
+    return copied_blocks(_facts(keys, lambda path: load(path) or b"", kept, _windows, Windows.from_text))
+
+
+def _windows(item: tuple[str, bytes]) -> str:
+    path, data = item
+    return windows(decode(data, path), path).to_text()

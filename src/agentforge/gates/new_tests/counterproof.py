@@ -72,13 +72,37 @@ def counterproof(runner: PristineRunner, tree: str, ids: Sequence[str]) -> Count
     return Counterproof({identity: result_of(run, identity).outcome for identity in sorted(asked)})
 
 
+def run_by_others(
+    runner: PristineRunner, base: str, tree: str, new: Collection[str], run: TestRun
+) -> list[str]:
+    """Where a change edits a list of what is built and run: the old tests that no longer fail when their file
+    does, and did on the base. Something else passes in their name.
+    """
+    changed = {change.path.rpartition("/")[2] for change in runner.workspace.git.diff_names(base, tree)}
+    if not runner.language.declared or changed.isdisjoint(runner.language.projects.BUILD_FILES):
+        return []
+    found = counterproof(runner, tree, _old(tree, new, run))
+    passing = [identity for identity, outcome in found.outcomes.items() if outcome in GOOD]
+    before = counterproof(runner, base, passing).outcomes if passing else {}
+    return [
+        f"{identity} passes even where its file fails, and does not on the base: a list says now that "
+        "something else runs in its name; put that back"
+        for identity in passing
+        if before.get(identity, "passed") not in GOOD
+    ]
+
+
 def in_doubt(tree: str, new: Collection[str], run: TestRun, flags: Sequence[Flag]) -> list[str]:
     """Which tests need it: the new ones, and old ones where the change meddles with its process."""
     if not any(MEDDLES in flag.text for flag in flags):
         return [*new]
+    return [*new, *_old(tree, new, run)]
+
+
+def _old(tree: str, new: Collection[str], run: TestRun) -> list[str]:
     old = sorted(
         identity
         for identity, result in run.results.items()
         if result.outcome == "passed" and "::" in identity and identity not in new
     )
-    return [*new, *random.Random(tree).sample(old, min(len(old), MOST_OLD))]  # noqa: S311 - repeatable
+    return random.Random(tree).sample(old, min(len(old), MOST_OLD))  # noqa: S311 - repeatable

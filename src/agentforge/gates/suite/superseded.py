@@ -97,9 +97,12 @@ def weakened_tests(
     moved = {old.partition("::")[0] for old in renamed} - {new.partition("::")[0] for new in renamed.values()}
     reasons = []
     for change in git.diff_names(base, tree):
-        if change.status == "A" or not is_code(change.path) or change.path in moved:
+        if change.status == "A" or change.path in moved:
             continue
         before = _text(runner, base, change.path)
+        if not is_code(change.path):
+            reasons += _lost_from_list(runner, tree, change.path, before, given_up)
+            continue
         # Tests may share a file with the code.
         held = [name for name in cases if name.startswith(f"{change.path}::")]
         if not runner.is_test(change.path) and not any(source_of_test(before, name) for name in held):
@@ -125,6 +128,17 @@ def _inheriting(runner: PristineRunner, base: str, name: str, known: Collection[
         for each in alike
         if each.count("::") > 1 and source_of_test(_text(runner, base, each.partition("::")[0]), each) is None
     }
+
+
+def _lost_from_list(
+    runner: PristineRunner, tree: str, path: str, before: str, given_up: Collection[str]
+) -> list[str]:
+    """What a list of what is built said of how tests are run, and says no more."""
+    if not runner.language.declared or path.rpartition("/")[2] not in runner.language.projects.BUILD_FILES:
+        return []
+    names = tuple(f"::{identity.partition('::')[2]}" for identity in given_up)
+    lost = runner.language.tests.weakened(before, _text(runner, tree, path), path)
+    return [f"weakened: {line}" for line in lost if not line.partition(" ")[0].endswith(names)]
 
 
 def edited_tests(

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from agentforge.languages.compiled.running import Bench, JudgedTests, covers
-from agentforge.languages.described import words
 from agentforge.languages.generic.endings import made_to_end_badly
+from agentforge.languages.generic.listed import is_list
 from agentforge.languages.outcomes import Outcome
 from agentforge.languages.reports.ends import End, Program, numbered
 from agentforge.languages.reports.junit_xml import UnreadableReport, read_junit
@@ -25,8 +25,6 @@ PROGRAM = "generic"
 NAMED = "the named commands"
 FAILING_PROGRAM = "int main(void) { return 1; }\n"
 _C = (".c", ".cc", ".cpp", ".cxx")
-BUILD_FILES = words("Makefile GNUmakefile CMakeLists.txt meson.build configure configure.ac Makefile.am")
-"""Files that list what is built and run: a test that one of them names stands elsewhere."""
 SKIPPED = 77
 """The exit code by which make's and meson's tests say that they were skipped."""
 ENDED_EARLY = (
@@ -260,16 +258,12 @@ class _Names:
         if place in self._texts:
             return end
         word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-        own = {path: text for path, text in self._texts.items() if not _is_list(path)}
+        own = {path: text for path, text in self._texts.items() if not is_list(path)}
         called = [path for path in own if PurePosixPath(path).stem == name]
         found = [path for path, text in own.items() if word.search(text)] if not called else []
         quoted = [path for path in found if f'"{name}"' in own[path] or f"'{name}'" in own[path]]
         file = next(iter(called or quoted or found), "tests")
         return End(f"{file}::{name}", end.outcome, end.message, end.exception)
-
-
-def _is_list(path: str) -> bool:
-    return PurePosixPath(path).name in BUILD_FILES
 
 
 def broken_files(bench: Bench, text: str, files: Sequence[str]) -> dict[str, str]:

@@ -12,7 +12,9 @@ from agentforge.languages.compiled.kit import SYSTEM_PATH, Kit, KitProjects, Kit
 from agentforge.languages.compiled.languages import language_of_kit
 from agentforge.languages.compiled.servers import CLANGD
 from agentforge.languages.described import Read, words
-from agentforge.languages.generic.judging import BUILD_FILES, MISSING_NAMES, PROGRAM, DeclaredTests, judge
+from agentforge.languages.generic.endings import made_to_fail_at_once
+from agentforge.languages.generic.judging import MISSING_NAMES, PROGRAM, DeclaredTests, judge
+from agentforge.languages.generic.listed import BUILD_FILES, lost_statements
 from agentforge.languages.marked import declared_integration
 from agentforge.languages.plain.reading import NEVER
 from agentforge.languages.port import Language
@@ -25,8 +27,6 @@ SUFFIXES = tuple(
         " ml mm nim php pl pm ps1 pxd pyx R r rb scala sh swift t tcl zig"
     )
 )
-BROKEN = "@ 1 + 1 is not 3 @\n"
-"""No program in any language that we have met."""
 
 _RULE = re.compile(
     r"^(?P<name>[\w./%$(){} -]*\b(?:check|tests?|run)\b[^:=\n]*):(?!=)[^\n]*(?:\n\t[^\n]*)*", re.MULTILINE
@@ -178,13 +178,15 @@ class GenericTests(KitTests):
         """Not read."""
         return Liveness(doubt="cannot be read, so nobody knows from its text whether it can fail")
 
-    def made_to_fail(self, text: str, ids: Collection[str], /) -> tuple[str, frozenset[str]]:  # noqa: ARG002 - the port
-        """A file that is no program: what is still reported as passed was not decided by it."""
-        return BROKEN, frozenset(ids)
+    def made_to_fail(self, text: str, ids: Collection[str], /) -> tuple[str, frozenset[str]]:
+        """A file that fails wherever it is run: what is still reported as passed was not decided by it."""
+        path = next(iter(ids), "").partition("::")[0]
+        names = (identity.partition("::")[2] for identity in ids)
+        return made_to_fail_at_once(path, text, names), frozenset(ids)
 
-    def weakened(self, before: str, after: str, path: str, /) -> list[str]:  # noqa: ARG002 - the port
-        """Not read: old tests run as the base has them."""
-        return []
+    def weakened(self, before: str, after: str, path: str, /) -> list[str]:
+        """Files of tests are not read: old ones run as the base has them. Lists that say how they run are."""
+        return lost_statements(before, after, path)
 
 
 GENERIC: Language = replace(

@@ -26,8 +26,11 @@ _WITH_ASSERT = (
 _WITH_EXPECT = ("__afE(T + 1).toBe(T)", "__afE([T]).toEqual([T, 1])", "__afE(T).toMatch(T + 1)")
 _ASSERT = "import * as __afN from 'node:assert'; const __afA = Reflect.get(__afN, 'default') ?? __afN;"
 _NODE = "__afC = process.getBuiltinModule('node:test').test, __afA = process.getBuiltinModule('node:assert')"
+_UNCHECKED = "// @ts-ignore"
+"""Where a compiler checks types before tests run, as ts-jest and ts-node do, ours have to pass, too: it looks
+away from the next line, and ours are one.
+"""
 _IT = "__afC = Reflect.get(globalThis, 'it') ?? Reflect.get(globalThis, 'test')"
-# Where a compiler checks types before tests run, ours have to pass, too: what `Reflect` gets is of any type.
 _BEGIN: dict[Runner, tuple[str, str, str]] = {
     # In a module, in a script, and where the text does not say which of them it is.
     "node": (
@@ -62,7 +65,7 @@ def with_canaries(text: str, runner: Runner, token: str) -> str:
     module, script, either = _BEGIN[runner]
     is_script = re.search(r"\brequire\s*\(", code) is not None
     begin = module if _IS_MODULE.search(code) else script if is_script else either
-    return f"{text}\n;{begin}{tests}\n"
+    return f"{text}\n{_UNCHECKED}\n;{begin}{tests}\n"
 
 
 @contextmanager

@@ -83,15 +83,16 @@ _MISSING = (
     re.compile(r"Cannot find module '([^']+)'()"),
     re.compile(r"Failed to (?:load url|resolve import) \"?([^\s\"]+)\"?()"),
 )
-_FAILS = """
-function __afMustFail(body) {
-  return async function (...given) {
-    await body.apply(this, given);
-    const error = new Error("Expected values to be strictly equal:\\n\\n2 !== 3\\n");
-    throw Object.assign(error, { name: "AssertionError", code: "ERR_ASSERTION" });
-  };
-}
-"""
+_FAILS = (
+    "\n// @ts-ignore\nfunction __afMustFail{head} {{ "
+    "return async function (...given) {{ await body.apply(this, given); "
+    'const error = new Error("Expected values to be strictly equal:\\n\\n2 !== 3\\n"); '
+    'throw Object.assign(error, {{ name: "AssertionError", code: "ERR_ASSERTION" }}); }}; }}\n'
+)
+"""In one line, from which a compiler looks away that checks types before tests run."""
+_TYPED, _UNTYPED = "<T>(body: T): T", "(body)"
+"""What the test is given stays of the type that it had."""
+_TYPESCRIPT = (".ts", ".tsx", ".mts", ".cts")
 
 
 def is_test_name(name: str) -> bool:
@@ -171,7 +172,9 @@ class NodeTests(PlainTests):
         spans = sorted({call.callback for calls in found.values() for call in calls if call.callback})
         for start, end in reversed(spans):
             text = f"{text[:start]}__afMustFail({text[start:end]}){text[end:]}"
-        return (text + _FAILS, frozenset(found)) if found else (text, frozenset())
+        is_typed = any(identity.partition(SEPARATOR)[0].endswith(_TYPESCRIPT) for identity in found)
+        fails = _FAILS.format(head=_TYPED if is_typed else _UNTYPED)
+        return (text + fails, frozenset(found)) if found else (text, frozenset())
 
     def test_doubts(self, text: str, identity: str, /) -> list[str]:
         """What a test does beside testing."""
