@@ -219,7 +219,8 @@ def _unmet(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
     if any(not case.is_test(path) for path in sides):
         there = (entry.path for entry in case.git.ls_tree(case.base_tree) if is_source(entry.path))
         paths = [path for path in there if not case.is_test(path)][:MOST_READ]
-        yield from unmet(case.request, sides, {path: _text(case, case.base_tree, path) for path in paths})
+        base = {path: _text(case, case.base_tree, path) for path in paths}
+        yield from unmet(case.request, sides, base, code_alone=len(sides) == len(changes))
 
 
 # ------------------------------------------------------------------ checkers

@@ -170,7 +170,9 @@ def _made_again(
 
 
 def _loading(run: RunElsewhere) -> Iterator[Flag]:
-    """What is done for the whole process when changed files are loaded, and names that lead elsewhere."""
+    """What is done for the whole process when changed files are loaded or their functions called, and names
+    that lead elsewhere.
+    """
     for file, changed in (run.loading or {}).items():
         if file and changed:
             text = f"does or changes for the whole process, when it is loaded: {cut(', '.join(changed))}"
@@ -179,6 +181,9 @@ def _loading(run: RunElsewhere) -> Iterator[Flag]:
             yield from (
                 Flag(name, "is something else than what is written there", ruling=True) for name in changed
             )
+    for function, changed in run.calling.items():
+        if changed:
+            yield Flag(function, f"changes for the whole process, when it is called: {cut(', '.join(changed))}")
 
 
 def _only_in_tests(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[Flag]:
