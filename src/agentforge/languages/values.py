@@ -226,6 +226,8 @@ class Liveness(NamedTuple):
     """Why it cannot; it goes on after a colon."""
     doubt: str = ""
     """Why that is not sure; it goes on after the name of the test."""
+    rough: bool = False
+    """Whether nothing in it says plainly what one thing must be, so that more than one result may do."""
 
 
 class Stranger(NamedTuple):

@@ -50,12 +50,15 @@ class Elsewhere:
     made: int = 0
     flags: tuple[Flag, ...] = ()
     not_measured: str = ""
+    loaded: bool = False
+    """Whether the changed files were loaded by themselves."""
 
     def to_json(self) -> dict[str, Json]:
         """As the record of the gate keeps it."""
-        if not self.made and not self.not_measured:
+        if not self.made and not self.not_measured and not self.loaded:
             return {}
         why: dict[str, Json] = {"not_measured": self.not_measured} if self.not_measured else {}
+        why |= {"loaded": True} if self.loaded else {}
         return {"elsewhere": {"calls": self.made, **why}}
 
 
@@ -101,8 +104,9 @@ def call_elsewhere(
     if told is None:
         return Elsewhere(not_measured=UNKNOWN if asked else "")
     found, flags = told.calls, [*_loading(told)]
+    seen_loading = told.loading is not None
     if not asked:
-        return Elsewhere(flags=tuple(flags))
+        return Elsewhere(flags=tuple(flags), loaded=seen_loading)
     if not found:
         return Elsewhere(
             not_measured=ENDED,
@@ -118,7 +122,7 @@ def call_elsewhere(
         *tuned_to_tests(of_tests, request),
         *contradicted(examples, found),
     ]
-    return Elsewhere(len(found), tuple(dict.fromkeys(flags)))
+    return Elsewhere(len(found), tuple(dict.fromkeys(flags)), loaded=seen_loading)
 
 
 def gives_something_else(
@@ -183,7 +187,9 @@ def _loading(run: RunElsewhere) -> Iterator[Flag]:
             )
     for function, changed in run.calling.items():
         if changed:
-            yield Flag(function, f"changes for the whole process, when it is called: {cut(', '.join(changed))}")
+            yield Flag(
+                function, f"changes for the whole process, when it is called: {cut(', '.join(changed))}"
+            )
 
 
 def _only_in_tests(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[Flag]:

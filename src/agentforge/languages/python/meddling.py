@@ -145,7 +145,7 @@ def values_for_tests(nodes: Collection[ast.AST], tests: Sequence[str]) -> Iterat
     names = {target.id for target in targets if isinstance(target, ast.Name)}
     for test in tests if names else ():
         for name in sorted(names & {*replaced_names(test)}):
-            yield f"has `{name}`, which a new test sets to something else: code that nobody tests has it as it is"
+            yield f"has `{name}`, which a new test sets to something else than it is where no test is"
         for name in sorted(names & _expected_from(test)):
             yield f"has `{name}`, which a new test takes what it expects from: both come with the change"
 

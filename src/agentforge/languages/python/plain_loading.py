@@ -17,13 +17,13 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
 SIGNALS = range(1, 32)
 
 
-def known_modules(modules: list[str], tree: str, calls: list[Callable[[], Any]]) -> Iterator[list[str]]:
+def known_modules(modules: list[str], tree: str, calls: Sequence[Callable[[], Any]]) -> Iterator[list[str]]:
     """The modules that these load, and that are not the tree's; then those that are there after the calls."""
     for name in modules:
         load(name)
@@ -92,7 +92,7 @@ def changed_by_loading(modules: list[str], known: list[str], tree: str) -> Itera
         yield sorted(dict.fromkeys(found))
 
 
-def changed_by_calls(calls: list[Callable[[], Any]], tree: str) -> Iterator[list[str]]:
+def changed_by_calls(calls: Sequence[Callable[[], Any]], tree: str) -> Iterator[list[str]]:
     """What each of these calls changes, in turn; what it reads and writes is its own business."""
     for each in calls:
         before, parts, written = state(), parts_of_others(tree), not_as_written(tree)
@@ -216,14 +216,26 @@ def changed_parts(parts: list[tuple[Any, str, Any, str, Any]]) -> list[str]:
 
 OF_PYTHON = frozenset(getattr(sys, "stdlib_module_names", ()))
 KEPT = frozenset(
-    (
-        "sys.modules sys.path_importer_cache sys.path sys.meta_path sys.path_hooks sys.argv sys.last_value sys.last_type "
-        "sys.last_traceback sys.last_exc sys.stdout sys.stderr sys.stdin linecache.cache inspect.modulesbyfile "
-        "warnings.filters warnings.onceregistry _warnings.filters _warnings.onceregistry posix.environ"
-    ).split()
+    {
+        "_warnings.filters",
+        "_warnings.onceregistry",
+        "inspect.modulesbyfile",
+        "linecache.cache",
+        "posix.environ",
+        "warnings.filters",
+        "warnings.onceregistry",
+        *(
+            "sys." + name
+            for name in ("modules", "path_importer_cache", "path", "meta_path", "path_hooks", "argv")
+        ),
+        *("sys.last_" + name for name in ("value", "type", "traceback", "exc")),
+        *("sys." + name for name in ("stdin", "stdout", "stderr")),
+    }
 )
 """What is others all the time, or is asked about below."""
-OF_CALLS = frozenset({"the state of chance", "how memory is collected", "where it prints", "the files where it runs"})
+OF_CALLS = frozenset(
+    {"the state of chance", "how memory is collected", "where it prints", "the files where it runs"}
+)
 """What honest functions change when they are called."""
 
 
@@ -299,7 +311,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     ],
     "sys:its arguments": lambda each: list(each.argv),
     "os:how it is preferred": lambda each: each.getpriority(each.PRIO_PROCESS, 0),
-    "os:its first files": lambda each: [is_open(number) for number in range(3)],
+    "os:its first files": lambda _: [is_open(number) for number in range(3)],
     "resource:what it may use": lambda each: [
         each.getrlimit(getattr(each, name)) for name in dir(each) if name.startswith("RLIMIT")
     ],

@@ -25,7 +25,7 @@ def shadows(
     found = []
     for path in written:
         folder, name = _module(path)
-        if _stands_for_source(path, after):
+        if path not in before and _stands_for_source(path, after):
             found.append(Shadow(path, _names(path), "its source, which is what people read"))
             continue
         if folder not in folders or (folder, name) in known or name in _COMMON:
