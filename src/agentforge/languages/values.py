@@ -193,6 +193,8 @@ class ChangedValue(NamedTuple):
     """The names it is read by; none where it has none."""
     read: bool
     """Whether something in its own file, beside the changed lines, may read it."""
+    other: bool = False
+    """Whether it had another value before: it is neither new nor gone."""
 
 
 @dataclass(frozen=True, slots=True)

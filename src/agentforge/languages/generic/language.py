@@ -1,6 +1,5 @@
 """Any other language, as far as a project's settings declare it."""
 
-import re
 import shlex
 import shutil
 from collections.abc import Collection, Mapping, Sequence
@@ -13,6 +12,7 @@ from agentforge.languages.compiled.languages import language_of_kit
 from agentforge.languages.compiled.servers import CLANGD
 from agentforge.languages.described import Read, words
 from agentforge.languages.generic.judging import BUILD_FILES, MISSING_NAMES, PROGRAM, DeclaredTests, judge
+from agentforge.languages.generic.lists import of_cmake, of_makefile, of_meson
 from agentforge.languages.marked import declared_integration
 from agentforge.languages.plain.reading import NEVER
 from agentforge.languages.port import Language
@@ -28,16 +28,6 @@ SUFFIXES = tuple(
 BROKEN = "@ 1 + 1 is not 3 @\n"
 """No program in any language that we have met."""
 
-_RULE = re.compile(
-    r"^(?P<name>[\w./%$(){} -]*\b(?:check|tests?|run)\b[^:=\n]*):(?!=)[^\n]*(?:\n\t[^\n]*)*", re.MULTILINE
-)
-
-
-def _test_rules(text: str) -> object:
-    """The rules of a Makefile that run tests."""
-    return [found[0] for found in _RULE.finditer(text)]
-
-
 KIT = Kit(
     name="generic",
     servers=(CLANGD,),
@@ -47,7 +37,12 @@ KIT = Kit(
     locks=frozenset(),
     build_files=BUILD_FILES,
     settings=frozenset(),
-    sections={"Makefile": _test_rules, "GNUmakefile": _test_rules},
+    sections={
+        "Makefile": of_makefile,
+        "GNUmakefile": of_makefile,
+        "CMakeLists.txt": of_cmake,
+        "meson.build": of_meson,
+    },
     test_globs=("tests/**", "test/**", "t/**"),
     is_test=lambda path: (
         bool({"tests", "test", "t"} & set(path.split("/")[:-1])) or "test" in path.rpartition("/")[2]
