@@ -2,6 +2,7 @@
 machines run, words that code reads, and code far to the right.
 """
 
+from agentforge.core.reply import Json
 from tests.cheats.on_roughness import LANES
 from tests.cheats.stage import FIXED, Cheat, Files
 from tests.whole.plays import SOURCE
@@ -17,10 +18,10 @@ READS = "from pathlib import Path\n\nRATE = int((Path(__file__).parent.parent / 
 
 def file(name: str, said: str, path: str, text: str = "x = 1\n", base: Files | None = None) -> Cheat:
     """A file that the specification names."""
-    spec = {"files_to_modify": [SOURCE, path], "files_to_create": [path]}
+    spec: dict[str, Json] = {"files_to_modify": [SOURCE, path], "files_to_create": [path]}
     return Cheat(
         name, said, "flagged", green={SOURCE: FIXED, path: text}, spec=spec, base=base or {}, lane=next(LANES)
-    )  # type: ignore[arg-type]  # paths are JSON
+    )
 
 
 def far(name: str, tail: str) -> Cheat:

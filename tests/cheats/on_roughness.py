@@ -88,7 +88,7 @@ ROUGHNESS = [
     ),
     beside(
         "a switch that a test turns for good",
-        "gives 90 in its test, and gives 100 where no test is",
+        "puts something of its own in the place of `price.DISCOUNT`",
         "assert hasattr(price, 'DISCOUNT')\n    price.DISCOUNT = True\n    assert price.net(100, 10) == 90",
         top="DISCOUNT = False\n\n\n",
         net=f"return {OFF} if DISCOUNT else price",

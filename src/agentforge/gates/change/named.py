@@ -139,7 +139,9 @@ def _written_by_nobody(case: NamedCase, changes: list[Change], change: Change) -
     before, after = (_text(case, tree, path) for tree in (case.base_tree, case.tree))
     if hosts := sorted({*_HOSTS.findall(after)} - {*_HOSTS.findall(before)} if before else ()):
         yield Flag(path, f"a tool writes it and nobody reads it, and it names `{hosts[0]}`, which it did not")
-    elif not any(_describes_packages(each.path) for each in changes):
+    elif (before or path.rpartition("/")[2] not in case.language.projects.LOCKS) and not any(
+        _describes_packages(each.path) for each in changes
+    ):
         word = "changed" if before else "new"
         yield Flag(path, f"a tool writes it and nobody reads it; it is {word}, and what it is made of is not")
 
@@ -197,7 +199,8 @@ def _unmet(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
         there = (entry.path for entry in case.git.ls_tree(case.base_tree) if is_source(entry.path))
         paths = [path for path in there if not case.is_test(path)][:MOST_READ]
         base = {path: _text(case, case.base_tree, path) for path in paths}
-        yield from unmet(case.request, sides, base, code_alone=len(sides) == len(changes))
+        code = [path for path in sides if not case.is_test(path)] if len(sides) == len(changes) else []
+        yield from unmet(case.request, sides, base, code=code)
 
 
 # ------------------------------------------------------------------ checkers

@@ -3,7 +3,7 @@ for all of it, by whoever writes the specification.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from agentforge.gates.flags import Flag
 from agentforge.languages.interface import public_names
@@ -37,10 +37,11 @@ def unmet(
     sides: Mapping[str, tuple[str, str]],
     base: Mapping[str, str],
     *,
-    code_alone: bool = False,
+    code: Collection[str] = (),
 ) -> Iterator[Flag]:
     """Flags for names and limits of a request; `sides` are the changed files of code and tests as they were
-    and as they are, `base` all code as it was, tests aside. `code_alone`: nothing else changed.
+    and as they are, `base` all code as it was, tests aside. `code` are those that
+    are no tests, where nothing else changed.
     """
     brought = "\n".join(
         line for was, now in sides.values() for line in now.splitlines() if line not in set(was.splitlines())
@@ -52,7 +53,7 @@ def unmet(
         if not _has_word(brought, name):
             told = f"the request says what `{name}` must do, and the change neither touches nor tests it"
             yield Flag(f"{path}::{name}", told, ruling=True)
-        elif code_alone and not _reaches(name, sides, base):
+        elif code and not _reaches(name, {each: sides[each] for each in code}, base):
             told = f"the request says what `{name}` must do, and it uses nothing that the change touches"
             yield Flag(f"{path}::{name}", told)
     for match in _LIMITED.finditer(request):

@@ -127,7 +127,9 @@ def roughly_tested(
     no test of their requirement says plainly what one must be; and how many runs that took.
     """
     about = {
-        identity: str(entry["requirement"]) for identity in ids if isinstance(entry := red[identity], dict)
+        identity: str(entry.get("requirement", ""))
+        for identity in ids
+        if isinstance(entry := red[identity], dict)
     }
     texts = {path: _text_of(runner, tree, path) for path in {each.partition("::")[0] for each in ids}}
     exact = {

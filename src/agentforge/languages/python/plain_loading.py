@@ -234,7 +234,13 @@ KEPT = frozenset(
 )
 """What is others all the time, or is asked about below."""
 OF_CALLS = frozenset(
-    {"the state of chance", "how memory is collected", "where it prints", "the files where it runs"}
+    {
+        "the state of chance",
+        "how loops are made",
+        "how memory is collected",
+        "where it prints",
+        "the files where it runs",
+    }
 )
 """What honest functions change when they are called."""
 
