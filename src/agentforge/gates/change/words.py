@@ -3,15 +3,13 @@
 import re
 from collections.abc import Collection
 
-from agentforge.languages.documents.outline import is_document
+from agentforge.languages.documents.outline import FOLDERS, is_document
 from agentforge.languages.table import LANGUAGES, is_source
 from agentforge.system.git.repository import Git
 from agentforge.tools.change.releasing import CHANGELOG_NAME, NOTES_NAME
 
 PLAIN = "100644"
 _PATH_IN_QUOTES = re.compile(rb"""["'`](?:[^"'`\n]*/)?([^"'`/\n]+)["'`]""")
-_DESCRIBE = frozenset({"setup.py", "conf.py"})
-"""Files of code that describe a project to tools, and take its words as that."""
 
 
 def not_words(git: Git, before: str, after: str) -> list[str]:
@@ -27,9 +25,11 @@ def not_words(git: Git, before: str, after: str) -> list[str]:
 
 
 def _named_by_code(git: Git, tree: str, paths: Collection[str]) -> frozenset[bytes]:
-    """The last parts of all paths that code has in quotes."""
-    build = _DESCRIBE.union(*(language.projects.BUILD_FILES for language in LANGUAGES))
-    code = [path for path in paths if is_source(path) and path.rpartition("/")[2] not in build]
+    """The last parts of all paths that code has in quotes; what builds a project, or its documentation, takes
+    words as words.
+    """
+    build = FOLDERS.union(*(language.projects.BUILD_FILES for language in LANGUAGES))
+    code = [path for path in paths if is_source(path) and build.isdisjoint(path.split("/"))]
     return frozenset(
         name for path in code for name in _PATH_IN_QUOTES.findall(git.read_blob(tree, path) or b"")
     )
