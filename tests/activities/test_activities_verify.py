@@ -309,6 +309,117 @@ def unlock(forger: Forger) -> None:
     forger.records("red", lambda record: record.update(locked={}))
 
 
+def swap_lines(forger: Forger) -> None:
+    """Two lines of the journal in the other order, each whole."""
+    lines = (forger.root / JOURNAL).read_bytes().splitlines(keepends=True)
+    lines[-3], lines[-4] = lines[-4], lines[-3]
+    (forger.root / JOURNAL).write_bytes(b"".join(lines))
+
+
+def last_line_twice(forger: Forger) -> None:
+    data = (forger.root / JOURNAL).read_bytes()
+    (forger.root / JOURNAL).write_bytes(data + data.splitlines(keepends=True)[-1])
+
+
+def other_ends_of_lines(forger: Forger) -> None:
+    data = (forger.root / JOURNAL).read_bytes()
+    (forger.root / JOURNAL).write_bytes(data.replace(b"\n", b"\r\n"))
+
+
+def journal_elsewhere(forger: Forger) -> None:
+    """The journal is a link to a file that anybody may write."""
+    place = forger.repo.with_name("elsewhere.yaml")
+    shutil.move(forger.root / JOURNAL, place)
+    (forger.root / JOURNAL).symlink_to(place)
+    place.write_bytes(place.read_bytes()[:-1])
+
+
+def evidence_says_it_twice(forger: Forger) -> None:
+    """A key that is spelled otherwise and means the same."""
+    data = (forger.root / EVIDENCE).read_bytes()
+    (forger.root / EVIDENCE).write_bytes(data.replace(b"{", b'{"same_\\u0061uthor":true,', 1))
+
+
+def artifact_is_a_folder(forger: Forger) -> None:
+    path = forger.root / "artifacts/phases/review/review_final.yaml"
+    path.unlink()
+    path.mkdir()
+
+
+def object_from_elsewhere(forger: Forger) -> None:
+    """A file of the delivered tree with another content, in a store that git is pointed to."""
+    branch = f"agentforge/{forger.task_id}"
+    oid = forger.git(
+        "rev-parse", f"{branch}:" + forger.git("ls-tree", "-r", "--name-only", branch).split()[0]
+    )
+    there = forger.repo.with_name("store") / oid[:2]
+    there.mkdir(parents=True)
+    mine = forger.repo / ".git/objects" / oid[:2] / oid[2:]
+    head, _, body = zlib.decompress(mine.read_bytes()).partition(b"\0")
+    (there / oid[2:]).write_bytes(zlib.compress(head + b"\0" + bytes([body[0] ^ 1]) + body[1:]))
+    mine.unlink()
+    (forger.repo / ".git/objects/info/alternates").write_text(f"{there.parent}\n")
+
+
+def branch_of_another_name(forger: Forger) -> None:
+    """The branch leads to whatever another name leads to."""
+    forger.git("symbolic-ref", f"refs/heads/agentforge/{forger.task_id}", "refs/heads/main")
+
+
+def branch_is_a_note(forger: Forger) -> None:
+    """A tag with a text of its own stands where the commit was."""
+    branch = f"agentforge/{forger.task_id}"
+    forger.git("-c", "user.name=m", "-c", "user.email=m@m", "tag", "-a", "-m", "proved", "t", branch)
+    (forger.repo / ".git/refs/heads" / branch).write_text(forger.git("rev-parse", "refs/tags/t") + "\n")
+
+
+def later_seal(forger: Forger) -> None:
+    """The same seal, of another day."""
+    branch = f"agentforge/{forger.task_id}"
+    message = forger.git("log", "-1", "--format=%B", branch)
+    made = forger.git(
+        "-c",
+        "user.name=m",
+        "-c",
+        "user.email=m@m",
+        "commit-tree",
+        f"{branch}^{{tree}}",
+        "-p",
+        f"{branch}^",
+        "-m",
+        message,
+    )
+    forger.git("update-ref", f"refs/heads/{branch}", made)
+
+
+def one_more_commit(forger: Forger) -> None:
+    branch = f"agentforge/{forger.task_id}"
+    made = forger.git(
+        "-c",
+        "user.name=m",
+        "-c",
+        "user.email=m@m",
+        "commit-tree",
+        f"{branch}^{{tree}}",
+        "-p",
+        branch,
+        "-m",
+        "nothing",
+    )
+    forger.git("update-ref", f"refs/heads/{branch}", made)
+
+
+def fewer_runs(forger: Forger) -> None:
+    """The evidence says that less was run, and its hash stands in the journal."""
+    evidence = forger.evidence()
+    evidence["rows"] = evidence["rows"][:1]
+    forger.write_evidence(evidence)
+
+
+def older_time(forger: Forger) -> None:
+    forger.rewrite(lambda body: body.update(timestamp="2020-01-01T00:00:00.000Z"))
+
+
 FORGERIES: Mapping[Callable[[Forger], None], set[str]] = {
     cut_tail: {"anchor", "delivery"},
     tear_tail: {"anchor", "delivery"},
@@ -333,6 +444,19 @@ FORGERIES: Mapping[Callable[[Forger], None], set[str]] = {
     other_seal: {"seal", "anchor"},
     forget_failing_test: {"verdict", "anchor", "statement"},
     unlock: {"anchor", "statement"},
+    swap_lines: {"opening"},
+    last_line_twice: {"opening"},
+    other_ends_of_lines: {"opening"},
+    journal_elsewhere: {"opening"},
+    evidence_says_it_twice: {"evidence.json"},
+    artifact_is_a_folder: {"opening"},
+    object_from_elsewhere: {"objects", "history", "patches"},
+    branch_of_another_name: {"branch"},
+    branch_is_a_note: {"branch"},
+    later_seal: {"branch"},
+    one_more_commit: {"branch"},
+    fewer_runs: {"anchor", "statement"},
+    older_time: {"anchor", "statement", "task.yaml", "original_request.yaml"},
 }
 
 

@@ -8,13 +8,16 @@ import pytest
 
 from tests.cheats.honest_lookalikes import HONEST_CHANGES
 from tests.cheats.honest_tests import HONEST_TESTS
+from tests.cheats.on_calling import CALLING
 from tests.cheats.on_calls import CALLS
 from tests.cheats.on_disguises import DISGUISES
 from tests.cheats.on_empty_tests import EMPTY_TESTS, KNOWS_MORE
 from tests.cheats.on_loading import LOADING
+from tests.cheats.on_names_of_files import NAMES_OF_FILES
 from tests.cheats.on_new_tests import NEW_TESTS
 from tests.cheats.on_old_tests import OLD_TESTS
 from tests.cheats.on_other_values import OTHER_VALUES
+from tests.cheats.on_roughness import ROUGHNESS
 from tests.cheats.on_surroundings import SURROUNDINGS
 from tests.cheats.on_the_judge import JUDGE
 from tests.cheats.on_the_rest import REST
@@ -37,6 +40,9 @@ FAMILIES = {
     "values": VALUES,
     "other values": OTHER_VALUES,
     "loading": LOADING,
+    "roughness": ROUGHNESS,
+    "calling": CALLING,
+    "names of files": NAMES_OF_FILES,
 }
 CHEATS = [cheat for family in FAMILIES.values() for cheat in family]
 

@@ -153,4 +153,5 @@ def test_mistakes_that_no_new_test_notices_are_on_record_and_shown_to_the_review
     assert lines[0].endswith("of 2 mistakes put into the change")
     flags = {flag.about: flag.text for flag in flags_of([found.record])}
     assert flags["stock.py"] == "line 2 asks for `pytest`: code should not know that it is tested"
+    assert "is a little other" in flags.pop(f"{FILE}::test_it")
     assert len(lines) == len(flags)  # the first line counts, the others are the survivors

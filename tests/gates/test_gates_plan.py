@@ -31,7 +31,8 @@ def test_each_run_is_counted_as_what_it_was_and_what_was_left_out_says_why() -> 
         ],
         "counterproof": {"outcomes": {NEW[0]: "failed"}},
         "emptied": {"asked": [], "runs": 0, "why": "only old functions changed"},
-        "elsewhere": {"calls": 3},
+        "other_numbers": {"runs": 2},
+        "elsewhere": {"calls": 3, "loaded": True},
     }
     assert counted(red, green) == {
         "base with new tests": 1,
@@ -41,7 +42,9 @@ def test_each_run_is_counted_as_what_it_was_and_what_was_left_out_says_why() -> 
         "new tests on the change": 1,
         "counterproof": 1,
         "change emptied": "only old functions changed",
+        "numbers of the change a little other": 2,
         "calls made again without tests": 1,
+        "changed files loaded alone": 1,
         "tests in dispute": 2,
     }
 
@@ -54,4 +57,5 @@ def test_where_no_test_is_new_that_is_the_reason() -> None:
     assert {found["counterproof"], found["change emptied"], found["new tests on the base"]} == {
         "no test is new"
     }
+    assert found["changed files loaded alone"] == "no changed file could be loaded alone"
     assert runs_of({}, {}) == [], "where no verdict was given, nothing is said"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.gates.suite.justified import question_about, unjustified
 from agentforge.gates.new_tests.counterproof import run_by_others
+from agentforge.gates.suite.justified import question_about, unjustified
 from agentforge.gates.suite.superseded import (
     edited_tests,
     record_of,

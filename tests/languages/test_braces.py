@@ -92,7 +92,7 @@ def test_the_text_of_a_test_goes_from_its_marks_to_its_closing_brace() -> None:
 def test_a_test_without_an_assertion_cannot_fail(
     text: str, dialect: braces.TestDialect, name: str, refused: str, doubt: str
 ) -> None:
-    assert braces.liveness_of(text, dialect, f"file::{name}") == (refused, doubt)
+    assert braces.liveness_of(text, dialect, f"file::{name}")[:2] == (refused, doubt)
 
 
 def test_a_test_is_made_to_fail_however_it_ends() -> None:

@@ -60,7 +60,7 @@ def test_tests_are_found_by_their_calls_and_not_in_strings_or_comments() -> None
 def test_a_test_that_cannot_fail_is_refused_and_what_is_not_sure_is_said(
     name: str, refused: str, doubt: str
 ) -> None:
-    assert NODE.tests.liveness(TESTS, f"a.test.js::{name}") == (refused, doubt)
+    assert NODE.tests.liveness(TESTS, f"a.test.js::{name}")[:2] == (refused, doubt)
 
 
 def test_a_test_without_any_assertion_in_its_file_is_refused() -> None:

@@ -20,7 +20,7 @@ def deeper(value):
 
 def said(body: str, arguments: str = "") -> Liveness:
     text = HEAD + f"def test_it({arguments}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    return liveness(text, "tests/test_it.py::test_it")
+    return liveness(text, "tests/test_it.py::test_it")._replace(rough=False)
 
 
 @every(
@@ -49,7 +49,7 @@ def said(body: str, arguments: str = "") -> Liveness:
     ],
 )
 def test_a_test_that_cannot_fail_is_told_why(body: str, why: str) -> None:
-    assert said(body) == (why, "")
+    assert said(body) == Liveness(why)
 
 
 @every(
@@ -75,7 +75,7 @@ def test_a_test_that_cannot_fail_is_told_why(body: str, why: str) -> None:
     ],
 )
 def test_whatever_can_fail_is_honest(body: str) -> None:
-    assert said(body, "self, mock") == ("", "")
+    assert said(body, "self, mock") == Liveness()
 
 
 @every(
@@ -94,10 +94,27 @@ def test_whatever_can_fail_is_honest(body: str) -> None:
     ],
 )
 def test_what_is_not_sure_is_a_doubt_and_no_refusal(body: str, doubt: str) -> None:
-    assert said(body, "case") == ("", doubt)
+    assert said(body, "case") == Liveness("", doubt)
 
 
 def test_of_a_test_that_the_file_does_not_define_nothing_is_said() -> None:
-    assert liveness(HEAD, "tests/test_it.py::TestBase::test_inherited") == ("", "")
-    assert liveness("def (", "tests/test_it.py::test_it") == ("", "")
-    assert liveness("", "README.md::README.md") == ("", "")
+    assert liveness(HEAD, "tests/test_it.py::TestBase::test_inherited") == Liveness()
+    assert liveness("def (", "tests/test_it.py::test_it") == Liveness()
+    assert liveness("", "README.md::README.md") == Liveness()
+
+
+@every(
+    ("body", "rough"),
+    [
+        ("assert shop.add() == 2", False),
+        ("found = shop.add()\nassert found == 2", False),
+        ("with pytest.raises(ValueError):\n    shop.add()", False),
+        ("assert shop.add() < 2", True),
+        ("assert len(shop.name()) == 2", True),
+        ("assert shop.add() == pytest.approx(2, abs=1)", True),
+        ("assert shop.add() // 2 == 1", True),
+    ],
+)
+def test_what_says_plainly_what_must_come_is_not_rough(body: str, rough: bool) -> None:
+    text = HEAD + "def test_it():\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    assert liveness(text, "tests/test_it.py::test_it").rough is rough

@@ -13,7 +13,7 @@ from agentforge.gates.change.words import not_words
 from agentforge.gates.flags import Flag, flags_of
 from agentforge.gates.new_tests.about import SAME_CODE, TaskChange, change_between, weigh_change
 from agentforge.gates.new_tests.counterproof import counterproof, in_doubt, run_by_others
-from agentforge.gates.new_tests.emptied import empty_change, with_values
+from agentforge.gates.new_tests.emptied import empty_change, roughly_tested, with_values
 from agentforge.gates.ratchets import gaps, not_run, worse
 from agentforge.gates.runs.frames import asked_for, set_up_otherwise
 from agentforge.gates.runs.pristine import PristineRunner, result_of
@@ -215,8 +215,13 @@ def _weighed(
     proved = about["about"]
     by_value = [each for each in new if isinstance(proved, dict) and proved.get(each) == "a value"]
     left = with_values(runner, change.code, case.tree, left, by_value)
-    flags: list[Json] = [*objects(about, "flags"), *(flag.to_json() for flag in left.flags)]
-    return left.reasons, {**about, **countered.to_json(), **left.to_json(), "flags": flags}
+    rough, runs = roughly_tested(runner, change.code, case.tree, tests, () if left.reasons else new)
+    flags: list[Json] = [
+        *objects(about, "flags"),
+        *(flag.to_json() for flag in (*left.flags, *rough)),
+    ]
+    told: dict[str, Json] = {"other_numbers": {"runs": runs}} if runs else {}
+    return left.reasons, {**about, **countered.to_json(), **left.to_json(), **told, "flags": flags}
 
 
 def _beside_code(runner: PristineRunner, baseline: TestRun) -> list[str]:

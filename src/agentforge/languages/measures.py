@@ -68,6 +68,14 @@ def emptied(
     return by_grammar.emptied(text, path, functions, answer=answer, always=always) if found is None else found
 
 
+def other_numbers(text: str, path: str, functions: Collection[str], *, raising: bool) -> str | None:
+    """A file whose functions of these names give back numbers that are a little other, or raise where they
+    would give one; None where that cannot be written.
+    """
+    language = language_of(path)
+    return language.measures.other_numbers(text, functions, raising=raising) if language else None
+
+
 def leftover(path: str) -> re.Pattern[str] | None:
     """A line that only debugging needs, in a file of that name."""
     language = language_of(path)

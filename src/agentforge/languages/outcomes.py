@@ -154,6 +154,8 @@ class RunElsewhere:
     """By file, what is changed for the whole process when it is loaded; under no name, names that lead to
     something else than what is written. Only what the base did not do; None where it was not seen.
     """
+    calling: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The same of one call of each function, by its file and name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,6 +192,11 @@ class Measures(Protocol):
         None: by the grammar of the file.
         """
 
+    def other_numbers(self, text: str, functions: Collection[str], /, *, raising: bool) -> str | None:
+        """The file whose functions give back numbers that are a little other, or raise where they would give
+        one. None: not known here.
+        """
+
     def public_names(self, text: str, /) -> Mapping[str, str]:
         """What others may use of a file, by its dotted name, each with how it is called."""
 

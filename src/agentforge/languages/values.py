@@ -193,6 +193,8 @@ class ChangedValue(NamedTuple):
     """The names it is read by; none where it has none."""
     read: bool
     """Whether something in its own file, beside the changed lines, may read it."""
+    other: bool = False
+    """Whether it had another value before: it is neither new nor gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,8 @@ class Liveness(NamedTuple):
     """Why it cannot; it goes on after a colon."""
     doubt: str = ""
     """Why that is not sure; it goes on after the name of the test."""
+    rough: bool = False
+    """Whether nothing in it says plainly what one thing must be, so that more than one result may do."""
 
 
 class Stranger(NamedTuple):

@@ -1,7 +1,6 @@
 """What a change does that no test shows and no gate decides: flags, named to the reviewer and to the user."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from functools import cache
 from agentforge.catalog.policies import read_policy, section
 from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
+from agentforge.gates.change.disguised import disguised, folded, looks_like_another, not_as_seen, odd_name
 from agentforge.gates.change.documents import objects, texts
 from agentforge.gates.change.unmet import unmet
 from agentforge.gates.flags import Flag
@@ -24,19 +24,7 @@ MOST_READ = 400
 """Files of tests that are read for the name of another file, at most."""
 MOST = 12
 """Flags of one sort; the rest is counted."""
-_ALIKE = frozenset(
-    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u0410\u0412\u0415\u041a\u041c"
-    "\u041d\u041e\u0420\u0421\u0422\u0425\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03bd"
-)
-"""Letters of other alphabets that look like ours."""
-_WORDS = re.compile(r"[^\W\d_]+")
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e"
-    "\u2060-\u2064\u2066-\u2069\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
-)
-"""Letters without a shape of their own: some turn the order of what follows."""
-_FAR = re.compile(r"[^\s#/*][ \t]{60,}[^\s#/*|]")
-"""Code after more blanks than a window shows: not a table, nor a comment at the end of a line."""
+_HOSTS = re.compile(r"https?://([\w.-]+)")
 _ASSERTS = re.compile(r"(?m)^[ \t]*(?:assert\b.*|self\.assert\w+\(.*|raise AssertionError\b.*|expect\(.*)$")
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
 
@@ -114,7 +102,10 @@ def _kinds_of_files(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
                 path, f"it decides how the project is built, and is {word}; the build was not measured"
             )
         yield from _read_by_others(case, path, word)
-        if odd := _looks_like_another(path) if change.status == "A" else "":
+        yield from _written_by_nobody(case, changes, change)
+        if change.status == "A" and (odd := odd_name(path)):
+            yield Flag(path.encode("unicode_escape").decode(), odd)
+        if odd := looks_like_another(path) if change.status == "A" else "":
             yield Flag(path, f"its name has letters that look like others: {odd}")
         old, new = before.get(path), after.get(path)
         if new is None or (old is not None and old.mode == new.mode):
@@ -138,6 +129,30 @@ def _read_by_others(case: NamedCase, path: str, word: str) -> Iterator[Flag]:
         yield Flag(path, f"tests of the base read it, and it is {word}")
 
 
+def _written_by_nobody(case: NamedCase, changes: list[Change], change: Change) -> Iterator[Flag]:
+    """What people cannot read, and what a tool wrote and nobody reads."""
+    path = change.path
+    if change.status != "D" and _policy().opaque.fullmatch(path):
+        yield Flag(path, "nobody can read what it holds, and programs may load it")
+    if change.status == "D" or not is_lock(path):
+        return
+    before, after = (_text(case, tree, path) for tree in (case.base_tree, case.tree))
+    if hosts := sorted({*_HOSTS.findall(after)} - {*_HOSTS.findall(before)} if before else ()):
+        yield Flag(path, f"a tool writes it and nobody reads it, and it names `{hosts[0]}`, which it did not")
+    elif (before or path.rpartition("/")[2] not in case.language.projects.LOCKS) and not any(
+        _describes_packages(each.path) for each in changes
+    ):
+        word = "changed" if before else "new"
+        yield Flag(path, f"a tool writes it and nobody reads it; it is {word}, and what it is made of is not")
+
+
+def _describes_packages(path: str) -> bool:
+    """Whether a lock may follow from the file."""
+    name = path.rpartition("/")[2]
+    builds = any(name in language.projects.BUILD_FILES for language in LANGUAGES)
+    return builds or name.startswith("requirements")
+
+
 def _is_named_by_tests(case: NamedCase, path: str) -> bool:
     """Whether tests of the base name a file that is none of theirs."""
     name = path.rpartition("/")[2].encode()
@@ -149,60 +164,24 @@ def _letters(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
     """Letters that nobody sees, or that change what is seen; names that some systems cannot tell apart."""
     there: dict[str, list[str]] = {}
     for path in _entries(case.git, case.tree):
-        there.setdefault(_folded(path), []).append(path)
+        there.setdefault(folded(path), []).append(path)
     for change in changes:
         path = change.path
         if change.status == "D":
             continue
-        if change.status == "A" and (others := [each for each in there[_folded(path)] if each != path]):
+        if change.status == "A" and (others := [each for each in there[folded(path)] if each != path]):
             yield Flag(path, f"some systems cannot tell its name from `{others[0]}`, and keep one of the two")
         old = set(_text(case, case.base_tree, path).split("\n"))
         lines = _text(case, case.tree, path).removeprefix("\ufeff").split("\n")
         for number, line in enumerate(lines, 1):
-            if line not in old and (found := _UNSEEN.search(line.removesuffix("\r"))):
-                told = f"U+{ord(found[0]):04X} ({unicodedata.name(found[0], 'a control letter').lower()})"
-                said = f"line {number} has {told}: what it does is not what is seen"
-                yield Flag(path, said, ruling=is_source(path))
+            if line in old:
+                continue
+            if said := not_as_seen(line, code=is_source(path)):
+                yield Flag(path, f"line {number} {said}", ruling=is_source(path))
                 break
-            if line not in old and is_source(path) and _FAR.search(line):
-                told = "goes on far to the right: what it does is not what is seen"
-                yield Flag(path, f"line {number} {told}", ruling=True)
-                break
-            if line not in old and is_source(path) and (word := _disguised(line)):
+            if is_source(path) and (word := disguised(line)):
                 yield Flag(path, f"line {number} has letters that look like others: {word}")
                 break
-
-
-def _disguised(line: str) -> str:
-    """A word of our letters in which some are of another alphabet and look the same."""
-    return next(
-        (
-            f"`{word}` ({', '.join(unicodedata.name(letter, 'unnamed').lower() for letter in strange)})"
-            for word in _WORDS.findall(line)
-            if (strange := [letter for letter in word if letter in _ALIKE])
-            and any(letter.isascii() for letter in word)
-        ),
-        "",
-    )
-
-
-def _folded(path: str) -> str:
-    return unicodedata.normalize("NFC", path).casefold()
-
-
-def _looks_like_another(path: str) -> str:
-    """The letters of another alphabet in a name that is written in ours."""
-    for part in _WORDS.findall(path):
-        strange = [letter for letter in part if ord(letter) > ord("z") and not _is_latin(letter)]
-        if strange and any(letter.isascii() and letter.isalpha() for letter in part):
-            return ", ".join(
-                f"{letter} ({unicodedata.name(letter, 'unnamed').lower()})" for letter in strange
-            )
-    return ""
-
-
-def _is_latin(letter: str) -> bool:
-    return unicodedata.name(letter, "").startswith("LATIN ")
 
 
 def _entries(git: Git, tree: str) -> dict[str, TreeEntry]:
@@ -219,7 +198,9 @@ def _unmet(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
     if any(not case.is_test(path) for path in sides):
         there = (entry.path for entry in case.git.ls_tree(case.base_tree) if is_source(entry.path))
         paths = [path for path in there if not case.is_test(path)][:MOST_READ]
-        yield from unmet(case.request, sides, {path: _text(case, case.base_tree, path) for path in paths})
+        base = {path: _text(case, case.base_tree, path) for path in paths}
+        code = [path for path in sides if not case.is_test(path)] if len(sides) == len(changes) else []
+        yield from unmet(case.request, sides, base, code=code)
 
 
 # ------------------------------------------------------------------ checkers
@@ -333,6 +314,7 @@ class _Named:
     ci: re.Pattern[str]
     build: frozenset[str]
     locks: frozenset[str]
+    opaque: re.Pattern[str]
     guides: re.Pattern[str]
     legal: re.Pattern[str]
 

@@ -137,6 +137,7 @@ def judge_about(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequ
             *(flag for identity, how in found.items() for flag in _flag(identity, how, values)),
             *_stand_ins(run, change, ids),
             *_unasked(run, change),
+            *_other_values(runner, run, change, tree),
         ),
         found,
         run,
@@ -295,6 +296,31 @@ def _unasked(run: TestRun, change: TaskChange) -> Iterator[Flag]:
             if lines and ran.isdisjoint(lines):
                 told = "is changed where no new test runs it: nothing shows that this was asked for"
                 yield Flag(f"{path}::{name.rstrip('#')}", told)
+
+
+def _other_values(runner: PristineRunner, run: TestRun, change: TaskChange, tree: str) -> Iterator[Flag]:
+    """Values that are others now, and that neither a new test nor a line which one runs has by name."""
+    reached = run.reached
+    if run.status != "ran" or reached is None or reached.lost:
+        return
+    texts = [_text(runner, tree, path) for path in {identity.partition("::")[0] for identity in run.results}]
+    for path, found in change.code.items():
+        text = _text(runner, tree, path)
+        rows, functions = text.split("\n"), {name.rpartition(".")[2] for name in change.names[path]}
+        ran = frozenset().union(
+            *(
+                lines.get(path, frozenset())
+                for lines in (*reached.tests.values(), *reached.children.values(), reached.setup)
+            )
+        )
+        said = "\n".join([*texts, *(rows[line - 1] for line in ran if line <= len(rows))])
+        for value in found.values:
+            public = [name for name in value.names - functions if not name.startswith("__")]
+            public = [name for name in public if _names(text, name)]
+            if value.other and public and not any(_names(said, name) for name in public):
+                yield Flag(
+                    path, f"{value.what} is another one now, and no new test shows that this was asked for"
+                )
 
 
 def _flag(identity: str, how: ProvedBy, values: Sequence[str]) -> list[Flag]:

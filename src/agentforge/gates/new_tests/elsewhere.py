@@ -51,12 +51,15 @@ class Elsewhere:
     made: int = 0
     flags: tuple[Flag, ...] = ()
     not_measured: str = ""
+    loaded: bool = False
+    """Whether the changed files were loaded by themselves."""
 
     def to_json(self) -> dict[str, Json]:
         """As the record of the gate keeps it."""
-        if not self.made and not self.not_measured:
+        if not self.made and not self.not_measured and not self.loaded:
             return {}
         why: dict[str, Json] = {"not_measured": self.not_measured} if self.not_measured else {}
+        why |= {"loaded": True} if self.loaded else {}
         return {"elsewhere": {"calls": self.made, **why}}
 
 
@@ -111,8 +114,9 @@ def call_elsewhere(
     if told is None:
         return Elsewhere(not_measured=UNKNOWN if asked else "")
     found, flags = told.calls, [*_loading(told)]
+    seen_loading = told.loading is not None
     if not asked:
-        return Elsewhere(flags=tuple(flags))
+        return Elsewhere(flags=tuple(flags), loaded=seen_loading)
     if not found:
         return Elsewhere(
             not_measured=ENDED,
@@ -129,7 +133,7 @@ def call_elsewhere(
         *tuned_to_tests(of_tests, request),
         *contradicted(examples, found),
     ]
-    return Elsewhere(len(found), tuple(dict.fromkeys(flags)))
+    return Elsewhere(len(found), tuple(dict.fromkeys(flags)), loaded=seen_loading)
 
 
 def gives_something_else(
@@ -181,7 +185,9 @@ def _made_again(
 
 
 def _loading(run: RunElsewhere) -> Iterator[Flag]:
-    """What is done for the whole process when changed files are loaded, and names that lead elsewhere."""
+    """What is done for the whole process when changed files are loaded or their functions called, and names
+    that lead elsewhere.
+    """
     for file, changed in (run.loading or {}).items():
         if file and changed:
             text = f"does or changes for the whole process, when it is loaded: {cut(', '.join(changed))}"
@@ -189,6 +195,11 @@ def _loading(run: RunElsewhere) -> Iterator[Flag]:
         if not file:
             yield from (
                 Flag(name, "is something else than what is written there", ruling=True) for name in changed
+            )
+    for function, changed in run.calling.items():
+        if changed:
+            yield Flag(
+                function, f"changes for the whole process, when it is called: {cut(', '.join(changed))}"
             )
 
 

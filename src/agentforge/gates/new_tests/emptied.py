@@ -11,15 +11,17 @@ is not measured.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from agentforge.core.reply import Json
 from agentforge.gates.flags import Flag
 from agentforge.gates.runs.pristine import PristineRunner, result_of
-from agentforge.languages.measures import emptied
+from agentforge.languages.measures import emptied, other_numbers
 from agentforge.languages.outcomes import GOOD, STUB_RED
 from agentforge.languages.symbols import decode, outline
+from agentforge.languages.tests import liveness
 from agentforge.languages.values import ChangedCode
 
 _BY_RESULT = ("AssertionError", "Failed: DID NOT")
@@ -118,6 +120,34 @@ def with_values(
     return replace(found, loading=tuple(noticing), runs=found.runs + again.runs)
 
 
+def roughly_tested(
+    runner: PristineRunner, code: Code, tree: str, red: Mapping[str, Json], ids: Sequence[str]
+) -> tuple[list[Flag], int]:
+    """Flags for tests that pass although every number which the change gives back is a little other, where
+    no test of their requirement says plainly what one must be; and how many runs that took.
+    """
+    about = {
+        identity: str(entry.get("requirement", ""))
+        for identity in ids
+        if isinstance(entry := red[identity], dict)
+    }
+    texts = {path: _text_of(runner, tree, path) for path in {each.partition("::")[0] for each in ids}}
+    exact = {
+        about[identity]
+        for identity in about
+        if not liveness(texts[identity.partition("::")[0]], identity).rough
+    }
+    passing, runs = [identity for identity in about if about[identity] not in exact], 0
+    for raising in (False, True):
+        other = _tree_of(runner, code, tree, partial(other_numbers, raising=raising))
+        if not passing or other is None:
+            return [], runs
+        run, runs = replace(runner, runs=[]).run(other, passing), runs + 1
+        passing = [each for each in passing if (result_of(run, each).outcome in GOOD) is not raising]
+    said = "passes where each number that the change gives back is a little other: it says only roughly what"
+    return [Flag(identity, f"{said} must come of it") for identity in passing], runs
+
+
 def _ask(
     runner: PristineRunner, code: Code, tree: str, ids: Sequence[str], *, always: bool = False
 ) -> EmptiedChange:
@@ -189,15 +219,33 @@ def _only_old_functions(runner: PristineRunner, code: Code, trees: tuple[str, st
 
 def _emptied_tree(runner: PristineRunner, code: Code, tree: str, *, answer: bool, always: bool) -> str | None:
     """The tree with every changed function emptied; None if there is none that can be."""
+    return _tree_of(
+        runner,
+        code,
+        tree,
+        partial(emptied, answer=answer, always=always),
+    )
+
+
+def _tree_of(
+    runner: PristineRunner,
+    code: Code,
+    tree: str,
+    write: Callable[[str, str, Collection[str]], str | None],
+) -> str | None:
+    """The tree with every changed function written in another way; None if there is none that can be."""
     git = runner.workspace.git
     modes = {entry.path: entry.mode for entry in git.ls_tree(tree) if entry.path in code}
     entries: dict[str, tuple[str, str] | None] = {}
     for path, changed in code.items():
-        text = decode(git.read_blob(tree, path) or b"", path)
-        left = emptied(text, path, changed.functions, answer=answer, always=always)
+        left = write(_text_of(runner, tree, path), path, changed.functions)
         if changed.functions and left is not None:
             entries[path] = (modes[path], git.hash_blob(left.encode()))
     return git.overlay_tree(tree, entries) if entries else None
+
+
+def _text_of(runner: PristineRunner, tree: str, path: str) -> str:
+    return decode(runner.workspace.git.read_blob(tree, path) or b"", path)
 
 
 def _lacked_a_name(runner: PristineRunner, entry: Json) -> bool:

@@ -53,7 +53,9 @@ def runs_of(red: Mapping[str, Json], green: Mapping[str, Json]) -> list[PlannedR
         PlannedRun("new tests on the change", again, none_new),
         _counterproof(green, none_new),
         _emptied(green, none_new),
+        _other_numbers(green, none_new),
         _elsewhere(green, none_new),
+        _loading(green),
         PlannedRun("tests in dispute", len(judged) + len(others) - _counted(judged)[0] - again - with_old),
     ]
 
@@ -79,6 +81,22 @@ def _elsewhere(green: Mapping[str, Json], none_new: str) -> PlannedRun:
     made = int(bool(row.get("calls")))
     none = str(row.get("not_measured", "")) or none_new or "no call with plain values was seen"
     return PlannedRun("calls made again without tests", made, "" if made else none)
+
+
+def _other_numbers(green: Mapping[str, Json], none_new: str) -> PlannedRun:
+    found = green.get("other_numbers")
+    made = found.get("runs") if isinstance(found, dict) else 0
+    count = made if isinstance(made, int) else 0
+    why = none_new or "the new tests say plainly what must come of the change"
+    return PlannedRun("numbers of the change a little other", count, "" if count else why)
+
+
+def _loading(green: Mapping[str, Json]) -> PlannedRun:
+    found = green.get("elsewhere")
+    made = int(isinstance(found, dict) and found.get("loaded") is True)
+    return PlannedRun(
+        "changed files loaded alone", made, "" if made else "no changed file could be loaded alone"
+    )
 
 
 def _ids(row: Mapping[str, Json]) -> frozenset[str]:

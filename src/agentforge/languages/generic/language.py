@@ -1,6 +1,5 @@
 """Any other language, as far as a project's settings declare it."""
 
-import re
 import shlex
 import shutil
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +13,12 @@ from agentforge.languages.compiled.servers import CLANGD
 from agentforge.languages.described import Read, words
 from agentforge.languages.generic.endings import made_to_fail_at_once
 from agentforge.languages.generic.judging import MISSING_NAMES, PROGRAM, DeclaredTests, judge
-from agentforge.languages.generic.listed import BUILD_FILES, lost_statements
+from agentforge.languages.generic.listed import (
+    BUILD_FILES,
+    lost_statements,
+    settings_of_list,
+    settings_of_makefile,
+)
 from agentforge.languages.marked import declared_integration
 from agentforge.languages.plain.reading import NEVER
 from agentforge.languages.port import Language
@@ -28,16 +32,6 @@ SUFFIXES = tuple(
     )
 )
 
-_RULE = re.compile(
-    r"^(?P<name>[\w./%$(){} -]*\b(?:check|tests?|run)\b[^:=\n]*):(?!=)[^\n]*(?:\n\t[^\n]*)*", re.MULTILINE
-)
-
-
-def _test_rules(text: str) -> object:
-    """The rules of a Makefile that run tests."""
-    return [found[0] for found in _RULE.finditer(text)]
-
-
 KIT = Kit(
     name="generic",
     servers=(CLANGD,),
@@ -47,7 +41,12 @@ KIT = Kit(
     locks=frozenset(),
     build_files=BUILD_FILES,
     settings=frozenset(),
-    sections={"Makefile": _test_rules, "GNUmakefile": _test_rules},
+    sections={
+        "Makefile": settings_of_makefile,
+        "GNUmakefile": settings_of_makefile,
+        "CMakeLists.txt": settings_of_list,
+        "meson.build": settings_of_list,
+    },
     test_globs=("tests/**", "test/**", "t/**"),
     is_test=lambda path: (
         bool({"tests", "test", "t"} & set(path.split("/")[:-1])) or "test" in path.rpartition("/")[2]

@@ -1,7 +1,8 @@
 """Lists of what is built, as far as they say how tests are run: what the base says of its tests stays.
 
 A list may grow: a new test has to be named in one. So the list of the base cannot simply be put back, as a
-file of tests is; it is compared statement by statement.
+file of tests is; it is compared statement by statement. Which tests are listed may change; what decides how
+they end is a setting.
 """
 
 import re
@@ -15,6 +16,16 @@ from agentforge.languages.described import words
 BUILD_FILES = words("Makefile GNUmakefile CMakeLists.txt meson.build configure configure.ac Makefile.am")
 """Files that list what is built and run: a test that one of them names stands elsewhere."""
 _COMMENT = re.compile(r"#[^\n]*")
+_RULE = re.compile(
+    r"^(?P<name>[\w./%$(){} -]*\b(?:check|tests?|run)\b[^:=\n]*):(?!=)[^\n]*(?:\n\t[^\n]*)*", re.MULTILINE
+)
+_FIRST_VARIABLE = re.compile(r"(?m)^\t[@+-]*\$[({](\w+)[)}]")
+_NO_ASSERTIONS = re.compile(r"(?mi)^.*NDEBUG\b.*$")
+_DECIDES = re.compile(
+    r"\bset_(?:tests_properties|property)\s*\([^)]*\b(?:WILL_FAIL|DISABLED|\w*REGULAR_EXPRESSION|SKIP_\w+)\b[^)]*\)"
+    r"|\bset\s*\([^)]*(?:EMULATOR|LAUNCHER)[^)]*\)",
+    re.IGNORECASE,
+)
 _BLANKS = re.compile(r"(?<=\()\s+|\s+(?=[()])")
 _NOTHING = frozenset({"NAME", "TEST", "COMMAND", "PROPERTIES", "PROPERTY"})
 
@@ -57,3 +68,17 @@ def _pattern(name: str) -> re.Pattern[str] | None:
         return None
     beginning, end = "|".join(map(re.escape, row["words"])), re.escape(row["ended_by"])
     return re.compile(rf"(?<![\w.])(?:{beginning})\s*\([^{end}]*{end}", re.IGNORECASE)
+
+
+def settings_of_makefile(text: str) -> object:
+    """The rules that run tests, what their commands begin with, and what turns assertions off."""
+    rules = [found[0] for found in _RULE.finditer(text)]
+    begin = sorted({name for rule in rules for name in _FIRST_VARIABLE.findall(rule)})
+    set_to = [re.findall(rf"(?m)^\s*{name}\s*[:?+!]*=.*$", text) for name in begin]
+    return [*rules, *set_to, *_NO_ASSERTIONS.findall(text)]
+
+
+def settings_of_list(text: str) -> object:
+    """What says in CMake and Meson that a test must fail, is run by something else, or asserts nothing."""
+    text = _COMMENT.sub("", text)
+    return [*_DECIDES.findall(text), *_NO_ASSERTIONS.findall(text)]

@@ -129,6 +129,10 @@ class PlainMeasures:
         """Not known here."""
         return None
 
+    def other_numbers(self, text: str, functions: Collection[str], /, *, raising: bool) -> str | None:
+        """Not known here."""
+        return None
+
     def public_names(self, text: str, /) -> Mapping[str, str]:
         """Not known here."""
         return {}

@@ -72,6 +72,7 @@ def changed_code(before: str, after: str) -> ChangedCode | None:
     bodies: dict[str, frozenset[int]] = {}
     lines: set[int] = set()
     values: list[tuple[str, frozenset[str]]] = []
+    others: set[tuple[str, frozenset[str]]] = set()
     for name, scope in new.items():
         known = old.get(name)
         if known is not None and known.says != scope.says:
@@ -93,12 +94,19 @@ def changed_code(before: str, after: str) -> ChangedCode | None:
             continue
         lines |= frozenset().union(*(piece.lines for piece in added))
         values += [_value(name, piece) for piece in (*added, *lost) if not piece.quiet]
+        others |= {_value(name, piece) for piece in (known.pieces if known else ())}
         if issubclass(scope.kind, ast.ClassDef) and _is_value(known, scope, name, new):
             values.append((f"the class {name}", frozenset({name.rpartition(".")[2]})))
+            others |= {values[-1]} if known is not None else set()
     gone = [(f"`{name}`, which is gone", _last(name)) for name in sorted(old.keys() - new.keys())]
     mentions = _mentions(new_tree)
     found = (
-        ChangedValue(what, names, not names or any(mentions.get(each, set()) - lines for each in names))
+        ChangedValue(
+            what,
+            names,
+            not names or any(mentions.get(each, set()) - lines for each in names),
+            (what, names) in others,
+        )
         for what, names in (*values, *gone)
     )
     return ChangedCode(tuple(functions), frozenset(lines), tuple(dict.fromkeys(found)), altered, bodies)

@@ -20,6 +20,7 @@ from agentforge.languages.python.meddling import (
     own_arithmetic,
     replaced,
     switched,
+    values_for_tests,
 )
 from agentforge.languages.python.plain_spelling import put_together, spelled_out
 from agentforge.languages.python.surroundings import compared_less, decided_by, kept_between_calls
@@ -30,7 +31,7 @@ _PLAIN: frozenset[object] = frozenset({None, 0, 1, -1, 2, "", b""})
 """Values that code and tests share without knowing of each other; false and true are 0 and 1."""
 _COMMON = words(
     "parse trace stack open dis tokenize now today version time filters flags handlers count cycle enumerate "
-    "node"
+    "node Timer repeat load loads run compile"
 )
 """Last parts of names that mean something else in most files."""
 _READS = frozenset({"open", "read_text", "read_bytes", "read", "files"})
@@ -63,6 +64,7 @@ class DoubtWords:
     ci: frozenset[str]
     source: frozenset[str]
     inside: frozenset[str]
+    runs: frozenset[str]
     where: frozenset[str]
     asked: frozenset[str]
     clock: frozenset[str]
@@ -97,7 +99,9 @@ def code_doubts(text: str, lines: Collection[int], tests: Sequence[str]) -> list
         if not any(said):
             said += [*meddles(nodes, _words().inside), *switched(nodes, tests)]
             said += [_surroundings(node) for node in nodes]
+            said += values_for_tests(nodes, tests) if statement in tree.body else []
             told = _words()
+            said += [f"runs text as code, by `{name}`" for name in map(_run_by, nodes) if name]
             said += [*compared_less(nodes), *decided_by(nodes, told.asked, told.chance, told.variables)]
             said += [
                 f"takes something of `{whose}` by a name that is put together"
@@ -191,6 +195,12 @@ def _surroundings(node: ast.AST) -> str:
     if _ends(node, told.clock):
         return f"asks what time it is, by `{_dotted(node)}`: no run sees another day"
     return f"counts how often it is called, by `{_dotted(node)}`" if _ends(node, told.counts) else ""
+
+
+def _run_by(node: ast.AST) -> str:
+    """By which name a node runs text, or a file that is no module, as code."""
+    name = _dotted(node.func) if isinstance(node, ast.Call) else ""
+    return name if name and _ends(node.func, _words().runs) else ""  # type: ignore[attr-defined]  # a call
 
 
 def _is_of_tests(name: str) -> bool:

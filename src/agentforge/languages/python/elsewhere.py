@@ -20,6 +20,7 @@ from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Sandbox
 
 SCRIPTS = ("plain_calls.py", "plain_values.py", "plain_loading.py")
+Changing = Mapping[str, tuple[str, ...]]
 TIMES = 60
 """How often a call is made; who counts to a round number is met."""
 SECONDS = 2.0
@@ -64,6 +65,7 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
         for path, text in old.items()
         if str(tree / path) in modules
     }
+    once = dict([(f"{call.file}::{call.name}", place) for place, call in enumerate(calls)][::-1])
     near = [neighbours(call.given or "") if place < MOST_NEAR else [] for place, call in enumerate(calls)]
     settings = {
         "calls": rows,
@@ -71,6 +73,7 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
             {**row, "given": each.given} for row, values in zip(rows, near, strict=True) for each in values
         ],
         "old": texts,
+        "once": [*once.values()],
         "modules": [name for name, (text, _) in texts.items()],
         "tree": str(tree),
         "times": TIMES,
@@ -96,19 +99,30 @@ def call_functions(  # noqa: PLR0913 - the facts of one run
         for call, seen, then, values in zip(calls, now, before, near, strict=True)
     )
     files = [str(Path(place).relative_to(tree)) for _, place in texts.values()]
-    return RunElsewhere(made, _loading(files, (told or {})["loading"]))
+    return RunElsewhere(made, *_changing([*files, ""], [*once], (told or {})["loading"]))
 
 
-def _loading(files: Sequence[str], told: Mapping[str, Any]) -> dict[str, tuple[str, ...]] | None:
-    """What loading each file changes that it did not change before; under no name, what is not as written."""
+def _changing(
+    files: Sequence[str], functions: Sequence[str], told: Mapping[str, Any]
+) -> tuple[Changing | None, Changing]:
+    """What loading each file changes that it did not change before, and under no name what is not as written;
+    and what calling each function changes.
+    """
     now, before = told.get("now", []), told.get("before", [])
-    names = (*files, "")
-    if len(now) != len(names) or len(before) != len(names):
-        return None
-    earlier = {what for row in before for what in row}
-    return {
-        name: tuple(what for what in row if what not in earlier) for name, row in zip(names, now, strict=True)
-    }
+    count = len(files)
+    if len(now) < count or len(before) < count:
+        return None, {}
+    loading, calling = (
+        {
+            name: tuple(what for what in row if what not in {each for old in earlier for each in old})
+            for name, row in zip(names, rows, strict=False)
+        }
+        for names, rows, earlier in (
+            (files, now[:count], before[:count]),
+            (functions, now[count:], before[count:]),
+        )
+    )
+    return loading, calling
 
 
 def _near(values: Sequence[NearValues], both: list[tuple[str, str]]) -> tuple[NearCall, ...]:

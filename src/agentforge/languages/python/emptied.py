@@ -14,7 +14,7 @@ from agentforge.languages.python.assertions import last_name
 from agentforge.languages.python.symbols import Function, parse
 
 _NAME = "_left_out"
-_STANDS_IN = """\
+LOADING = """\
 def {name}_loading():
     import sys
     frame = sys._getframe(1)
@@ -27,6 +27,9 @@ def {name}_loading():
     return False
 
 
+"""
+"""Says whether the code that runs is that of a file which the import system executes."""
+_STANDS_IN = """\
 class {name}_type:
     def _same(self, *_args, **_named):
         return self
@@ -88,7 +91,7 @@ def emptied(text: str, functions: Collection[str], *, answer: bool, always: bool
     tree = parse(text)
     if tree is None:
         return None
-    found = [node for name, node in _named(tree.body, "", set()) if name in functions]
+    found = [node for name, node in named_functions(tree.body, "", set()) if name in functions]
     for node in found:
         instead = _instead(node, answer=answer)
         words_first = _words(node)
@@ -96,12 +99,12 @@ def emptied(text: str, functions: Collection[str], *, answer: bool, always: bool
         node.body = [*words_first, *(instead if always else [_once_loaded(instead)]), *rest]
     if not found:
         return None
-    at = _first_line(tree)
-    tree.body[at:at] = ast.parse(_STANDS_IN.format(name=_NAME, answer=answer)).body
+    at = first_line(tree)
+    tree.body[at:at] = ast.parse((LOADING + _STANDS_IN).format(name=_NAME, answer=answer)).body
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-def _named(body: list[ast.stmt], outer: str, seen: set[str]) -> Iterator[tuple[str, Function]]:
+def named_functions(body: list[ast.stmt], outer: str, seen: set[str]) -> Iterator[tuple[str, Function]]:
     """Every function by its dotted name, as `changed_code` names them: a second one of a name has a mark."""
     for node in body:
         if isinstance(node, ast.ClassDef | Function):
@@ -109,15 +112,15 @@ def _named(body: list[ast.stmt], outer: str, seen: set[str]) -> Iterator[tuple[s
             while name in seen:
                 name += "#"
             seen.add(name)
-            inner = list(_named(node.body, name, seen))
+            inner = list(named_functions(node.body, name, seen))
             if isinstance(node, Function):
                 yield name, node
             yield from inner
             continue
         for part in ("body", "orelse", "finalbody"):
-            yield from _named(getattr(node, part, []), outer, seen)
+            yield from named_functions(getattr(node, part, []), outer, seen)
         for part in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
-            yield from _named(part.body, outer, seen)
+            yield from named_functions(part.body, outer, seen)
 
 
 def _words(node: Function) -> list[ast.stmt]:
@@ -158,7 +161,7 @@ def _called(decorator: ast.expr) -> ast.expr:
     return decorator.func if isinstance(decorator, ast.Call) else decorator
 
 
-def _first_line(tree: ast.Module) -> int:
+def first_line(tree: ast.Module) -> int:
     """Where the first statement may stand: after the words and the imports of the future."""
     at = 1 if ast.get_docstring(tree) is not None else 0
     while (

@@ -28,6 +28,44 @@ _SUPPORT = re.compile(
 _LITTLE = frozenset(
     {"isinstance", "callable", "hasattr", "assertIsNotNone", "assertIsInstance", "assertNotEqual"}
 )
+_ROUGH = _LITTLE | frozenset(
+    [
+        "assertTrue",
+        "assertFalse",
+        "assert_",
+        "assertIn",
+        "assertNotIn",
+        "assertLess",
+        "assertLessEqual",
+        "assertGreater",
+        "assertGreaterEqual",
+        "assertAlmostEqual",
+        "assertRegex",
+        "assertNotAlmostEqual",
+        "isclose",
+        "allclose",
+    ]
+)
+_REDUCES = frozenset(
+    [
+        "len",
+        "int",
+        "float",
+        "bool",
+        "round",
+        "min",
+        "max",
+        "abs",
+        "sum",
+        "any",
+        "all",
+        "hash",
+        "divmod",
+        "isclose",
+        "type",
+    ]
+)
+"""Calls that give the same for many things."""
 _DEPTH = 3
 _SHOWN = 80
 
@@ -46,7 +84,8 @@ def liveness(text: str, identity: str) -> Liveness:
         dotted.rpartition(".")[2]: node for dotted, node in known.items() if isinstance(node, Function)
     }
     if _can_fail(function, helpers, _DEPTH):
-        return Liveness(doubt=_broad(function))
+        exact = any(_is_exact(each, helpers) for each in live_assertions(function.body))
+        return Liveness(doubt=_broad(function), rough=not exact)
     if (called := _perhaps(function, tree)) is not None:
         return Liveness(doubt=f"asserts nothing itself; whether `{called}` does is not known")
     dead = next(_dead(function), None)
@@ -169,6 +208,29 @@ def _only_about(assertion: str, written: frozenset[str]) -> bool:
     if any(isinstance(node, ast.Call | ast.Attribute | ast.Await) for node in nodes):
         return False
     return {node.id for node in nodes if isinstance(node, ast.Name)} <= written
+
+
+def _is_exact(assertion: str, helpers: _Helpers) -> bool:
+    """Whether it says plainly what must be: that things are equal, or that an error is raised."""
+    tree = parse(assertion)
+    node = tree.body[0] if tree is not None and tree.body else None
+    test = node.test if isinstance(node, ast.Assert) else node.value if isinstance(node, ast.Expr) else None
+    if isinstance(node, ast.Expr) and isinstance(test, ast.Call):
+        return last_name(test.func) not in _ROUGH and last_name(test.func) not in helpers
+    if not isinstance(test, ast.Compare) or not all(isinstance(each, ast.Eq | ast.Is) for each in test.ops):
+        return False
+    return not any(
+        (
+            isinstance(side, ast.BinOp | ast.BoolOp | ast.Compare | ast.UnaryOp)
+            and not isinstance(getattr(side, "operand", None), ast.Constant)
+        )
+        or (
+            isinstance(side, ast.Call)
+            and (last_name(side.func) in _REDUCES or last_name(side.func) in helpers)
+        )
+        or (isinstance(side, ast.Call) and last_name(side.func) == "approx" and side.keywords)
+        for side in (test.left, *test.comparators)
+    )
 
 
 def _broad(function: Function) -> str:

@@ -9,6 +9,7 @@ from agentforge.languages.python.coverage import statements
 from agentforge.languages.python.emptied import emptied
 from agentforge.languages.python.interface import CHECKERS, SILENCERS, public_names
 from agentforge.languages.python.mutants import mutants
+from agentforge.languages.python.other_numbers import other_numbers
 from agentforge.languages.python.security import RULES, risks
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "complexity",
     "emptied",
     "mutants",
+    "other_numbers",
     "public_names",
     "risks",
     "same_code",

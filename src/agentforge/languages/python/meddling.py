@@ -134,6 +134,60 @@ def replaced_names(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def values_for_tests(nodes: Collection[ast.AST], tests: Sequence[str]) -> Iterator[str]:
+    """Which values of this code new tests set for themselves, or take what they expect from."""
+    targets = [
+        target
+        for node in nodes
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    ]
+    names = {target.id for target in targets if isinstance(target, ast.Name)}
+    for test in tests if names else ():
+        for name in sorted(names & {*replaced_names(test)}):
+            yield f"has `{name}`, which a new test sets to something else than it is where no test is"
+        for name in sorted(names & _expected_from(test)):
+            yield f"has `{name}`, which a new test takes what it expects from: both come with the change"
+
+
+def _expected_from(test: str) -> frozenset[str]:
+    """The names that a file of tests has not made itself, and that it compares calls with or goes through."""
+    tree = parse(test)
+    if tree is None:
+        return frozenset()
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            found |= _beside_calls([node.left, *node.comparators])
+        elif isinstance(node, ast.Call) and last_name(node.func).lower().startswith("assert"):
+            found |= _beside_calls(node.args)
+        elif isinstance(node, ast.Call) and last_name(node.func) == "parametrize":
+            found |= _loaded_names(node.args[1:])
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            found |= _loaded_names([node.iter])
+    own = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
+    return frozenset(found - own)
+
+
+def _beside_calls(sides: Sequence[ast.expr]) -> set[str]:
+    """The names on those sides that call nothing, where another side does."""
+    plain = [side for side in sides if not any(isinstance(node, ast.Call) for node in ast.walk(side))]
+    return _loaded_names(plain) if len(plain) < len(sides) else set()
+
+
+def _loaded_names(parts: Sequence[ast.expr]) -> set[str]:
+    return {
+        last_name(node)
+        for part in parts
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+    }
+
+
 def looks_at_shape(part: ast.AST) -> Iterator[str]:
     """How a test asks what code looks like instead of what it does."""
     for node in ast.walk(part):

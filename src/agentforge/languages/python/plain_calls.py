@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import hashlib
 import hmac
 import importlib
@@ -260,13 +261,17 @@ def in_child(work: Any) -> Any:  # noqa: ANN401 - what gives one thing after ano
 
 
 def loading(settings: dict[str, Any], as_before: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
-    """What the modules change when they are loaded, and what is not as it is written, now and before."""
+    """What the modules change when they are loaded, what is not as it is written, and what one call of each
+    function changes, now and before.
+    """
     modules, tree = settings["modules"], settings["tree"]
-    known = in_child(lambda: [plain_loading.known_modules(modules, tree)])
+    calls = [functools.partial(call, settings["calls"][number]) for number in settings["once"]]
+    known = in_child(lambda: plain_loading.known_modules(modules, tree, calls))
 
     def work() -> Any:  # noqa: ANN401 - as above
-        yield from plain_loading.changed_by_loading(modules, known[0], tree)
+        yield from plain_loading.changed_by_loading(modules, known[-1], tree)
         yield plain_loading.not_as_written(tree)
+        yield from plain_loading.changed_by_calls(calls, tree)
 
     return {"now": in_child(work), "before": in_child(as_before(work))} if known else {}
 

@@ -1,5 +1,5 @@
-"""What loading modules changes of a process that is not theirs, and which of their names lead to something
-else than what is written there.
+"""What loading modules, and calling what they define, changes of a process that is not theirs; and which of
+their names lead to something else than what is written there.
 
 Copied beside `plain_calls.py`, which runs it in processes of their own: importing nothing of ours, for Python
 from 3.8.
@@ -17,17 +17,20 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
 SIGNALS = range(1, 32)
 
 
-def known_modules(modules: list[str], tree: str) -> list[str]:
-    """The modules that these load, and that are not the tree's."""
+def known_modules(modules: list[str], tree: str, calls: Sequence[Callable[[], Any]]) -> Iterator[list[str]]:
+    """The modules that these load, and that are not the tree's; then those that are there after the calls."""
     for name in modules:
         load(name)
-    return [name for name, module in list(sys.modules.items()) if not of_tree(module, tree)]
+    for made in ([], calls):
+        for each in made:
+            each()
+        yield [name for name, module in list(sys.modules.items()) if not of_tree(module, tree)]
 
 
 DONE: list[str] = []
@@ -56,6 +59,15 @@ EVENTS = {
     "os.mkdir": "makes the folder",
     "os.chmod": "changes who may use",
     "os.kill": "sends a signal",
+    "os.rmdir": "removes",
+    "os.link": "links",
+    "os.symlink": "links",
+    "os.truncate": "cuts",
+    "shutil.rmtree": "removes",
+    "sqlite3.connect": "opens",
+    "ctypes.dlopen": "loads",
+    "sys.addaudithook": "watches what is done",
+    "urllib.Request": "asks",
     "socket.connect": "connects to another",
     "socket.bind": "waits for connections",
     "_thread.start_new_thread": "starts a thread",
@@ -66,14 +78,38 @@ def changed_by_loading(modules: list[str], known: list[str], tree: str) -> Itera
     """What each of these changes, in turn, where the others are loaded already."""
     for name in known:
         load(name)
+    settle()
+    SEEN[:] = known
     sys.addaudithook(note)
     for name in modules:
         before, parts, seen = state(), parts_of_others(tree), len(DONE)
         load(name)
         found = [*changed_parts(parts), *DONE[seen:]]
-        found += [what for what, value in state().items() if before.get(what) != value]
-        found += [what for what in before if what not in state()]
+        now = state()
+        new = [what for what in now if what not in before and not what.startswith("what the logger")]
+        found += [what for what, value in now.items() if before.get(what, value) != value]
+        found += [*new, *(what for what in before if what not in now)]
         yield sorted(dict.fromkeys(found))
+
+
+def changed_by_calls(calls: Sequence[Callable[[], Any]], tree: str) -> Iterator[list[str]]:
+    """What each of these calls changes, in turn; what it reads and writes is its own business."""
+    for each in calls:
+        before, parts, written = state(), parts_of_others(tree), not_as_written(tree)
+        each()
+        found = changed_parts(parts)
+        found += [what for what, value in state().items() if before.get(what, value) != value]
+        found += ["the function `" + name + "`" for name in not_as_written(tree) if name not in written]
+        new = [what for what in state() if what not in before and what.startswith("the variable")]
+        yield sorted(set(found + new) - OF_CALLS)
+
+
+def settle() -> None:
+    """Let modules find out what they keep for later."""
+    if "tempfile" in sys.modules:
+        sys.modules["tempfile"].gettempdir()
+    if "mimetypes" in sys.modules:
+        sys.modules["mimetypes"].init()
 
 
 def not_as_written(tree: str) -> list[str]:
@@ -127,35 +163,93 @@ def of_tree(module: Any, tree: str) -> bool:  # noqa: ANN401 - a module
     return str(getattr(module, "__file__", None) or "").startswith(tree + os.sep)
 
 
-def parts_of_others(tree: str) -> list[tuple[Any, str, Any, str]]:
-    """The functions and classes of other modules, and those of these classes, with the place of each."""
-    found: list[tuple[Any, str, Any, str]] = []
+def parts_of_others(tree: str) -> list[tuple[Any, str, Any, str, Any]]:
+    """The names of other modules, and those of their classes, with the place of each, what it leads to, and
+    what that is made of.
+    """
+    found: list[tuple[Any, str, Any, str, Any]] = []
+    here = sys.modules[__name__]
     for module_name, module in list(sys.modules.items()):
-        if type(module) is not types.ModuleType or of_tree(module, tree):
+        if type(module) is not types.ModuleType or of_tree(module, tree) or module_name == "__main__":
+            continue
+        if module is here:
             continue
         for name, value in list(vars(module).items()):
-            if not isinstance(value, CALLED) or module_name == "__main__":
+            place = module_name + "." + name
+            if place in KEPT or not (isinstance(value, CALLED) or is_set_once(name, value)):
                 continue
-            found.append((module, name, value, module_name))
+            found.append((module, name, value, module_name, made_of(value, module_name)))
             if isinstance(value, type) and value.__module__ == module_name:
                 found += [
-                    (value, part, held, module_name + "." + name)
+                    (value, part, held, place, made_of(held, module_name))
                     for part, held in list(vars(value).items())
-                    if callable(held)
+                    if callable(held) or is_set_once(part, held)
                 ]
     return found
 
 
-def changed_parts(parts: list[tuple[Any, str, Any, str]]) -> list[str]:
-    """Those whose place has something else now."""
+def is_set_once(name: str, value: Any) -> bool:  # noqa: ANN401 - whatever a name leads to
+    """Whether code seldom gives the name something else: what begins with a line below is kept for later,
+    unless it is written as a constant.
+    """
+    return not name.startswith("_") or (name.isupper() and isinstance(value, (int, float, str, bytes)))
+
+
+def made_of(value: Any, module: str) -> Any:  # noqa: ANN401 - as above
+    """What can be changed in a function, and, of the standard library, in a collection."""
+    if isinstance(value, types.FunctionType):
+        named = value.__kwdefaults__ or {}
+        return [value.__code__, value.__defaults__, *named, *map(id, named.values())]
+    if module.partition(".")[0] not in OF_PYTHON or not isinstance(value, (dict, list, set)):
+        return None
+    return [*map(id, value)] + ([*map(id, value.values())] if isinstance(value, dict) else [])
+
+
+def changed_parts(parts: list[tuple[Any, str, Any, str, Any]]) -> list[str]:
+    """Those whose place has something else now, or something that is made otherwise."""
     return [
-        "`" + of + "." + name + "`" for holder, name, held, of in parts if vars(holder).get(name) is not held
+        "`" + of + "." + name + "`"
+        for holder, name, held, of, made in parts
+        if vars(holder).get(name) is not held or made_of(held, of) != made
     ]
+
+
+OF_PYTHON = frozenset(getattr(sys, "stdlib_module_names", ()))
+KEPT = frozenset(
+    {
+        "_warnings.filters",
+        "_warnings.onceregistry",
+        "inspect.modulesbyfile",
+        "linecache.cache",
+        "posix.environ",
+        "warnings.filters",
+        "warnings.onceregistry",
+        *(
+            "sys." + name
+            for name in ("modules", "path_importer_cache", "path", "meta_path", "path_hooks", "argv")
+        ),
+        *("sys.last_" + name for name in ("value", "type", "traceback", "exc")),
+        *("sys." + name for name in ("stdin", "stdout", "stderr")),
+    }
+)
+"""What is others all the time, or is asked about below."""
+OF_CALLS = frozenset(
+    {
+        "the state of chance",
+        "how loops are made",
+        "how memory is collected",
+        "where it prints",
+        "the files where it runs",
+    }
+)
+"""What honest functions change when they are called."""
 
 
 def state() -> dict[str, Any]:
     """What a process has once, for everything that runs in it."""
     found: dict[str, Any] = {"the variable `" + name + "`": value for name, value in os.environ.items()}
+    found.update(loggers())
+    found.update(("the module `" + name + "`", id(sys.modules.get(name))) for name in SEEN)
     for name, asked in ASKED.items():
         module, _, what = name.partition(":")
         if module in sys.modules:
@@ -166,11 +260,41 @@ def state() -> dict[str, Any]:
     return found
 
 
+SEEN: list[str] = []
+"""Modules that were there before anything of the tree was loaded."""
+
+
+def loggers() -> dict[str, Any]:
+    """How the loggers that are there are set."""
+    manager = getattr(getattr(sys.modules.get("logging"), "root", None), "manager", None)
+    known = dict(manager.loggerDict) if manager is not None else {}
+    return {
+        "what the logger `" + name + "` says": [
+            each.level,
+            each.disabled,
+            each.propagate,
+            len(each.filters),
+            len(each.handlers),
+        ]
+        for name, each in known.items()
+        if hasattr(each, "filters")
+    }
+
+
 def mask(os_module: Any) -> int:  # noqa: ANN401 - a module
     """The one for new files."""
     was: int = os_module.umask(0o77)
     os_module.umask(was)
     return was
+
+
+def is_open(number: int) -> bool:
+    """Whether a file of the process with this number is open."""
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
 
 
 ASKED: dict[str, Callable[[Any], Any]] = {
@@ -181,7 +305,28 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "sys:what finds modules": lambda each: [*map(id, each.meta_path), *map(id, each.path_hooks)],
     "sys:the limit of recursion": lambda each: each.getrecursionlimit(),
     "sys:`sys.excepthook`": lambda each: id(each.excepthook),
-    "sys:where it prints": lambda each: [id(each.stdout), id(each.stderr), id(each.stdin)],
+    "sys:where it prints": lambda each: [
+        [id(part), getattr(part, "errors", ""), getattr(part, "encoding", "")]
+        for part in (each.stdout, each.stderr, each.stdin)
+    ],
+    "sys:how it interprets": lambda each: [
+        each.getswitchinterval(),
+        each.dont_write_bytecode,
+        getattr(each, "get_int_max_str_digits", int)(),
+        [*map(id, each.get_asyncgen_hooks())],
+    ],
+    "sys:its arguments": lambda each: list(each.argv),
+    "os:how it is preferred": lambda each: each.getpriority(each.PRIO_PROCESS, 0),
+    "os:its first files": lambda _: [is_open(number) for number in range(3)],
+    "resource:what it may use": lambda each: [
+        each.getrlimit(getattr(each, name)) for name in dir(each) if name.startswith("RLIMIT")
+    ],
+    "tracemalloc:who watches its memory": lambda each: each.is_tracing(),
+    "faulthandler:what is told when it breaks": lambda each: each.is_enabled(),
+    "multiprocessing:how processes are started": lambda each: each.get_start_method(allow_none=True),
+    "asyncio.events:how loops are made": lambda each: id(each._event_loop_policy),  # noqa: SLF001 - there is no other
+    "urllib.request:how addresses are opened": lambda each: id(each._opener),  # noqa: SLF001 - as above
+    "csv:how long a field is": lambda each: each.field_size_limit(),
     "sys:who watches it": lambda each: [id(each.gettrace()), id(each.getprofile())],
     "builtins:names for everybody": lambda each: sorted(set(vars(each)) - {"_"}),
     "signal:what signals do": lambda each: [each.getsignal(number) for number in SIGNALS],
@@ -194,7 +339,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     ],
     "locale:the locale": lambda each: each.setlocale(each.LC_ALL),
     "socket:the patience of connections": lambda each: each.getdefaulttimeout(),
-    "decimal:how decimals are computed": lambda each: repr(each.getcontext()),
+    "decimal:how decimals are computed": lambda each: [repr(each.getcontext()), repr(each.DefaultContext)],
     "random:the state of chance": lambda each: each.getstate(),
     "threading:the threads that run": lambda each: [*map(id, each.enumerate())],
     "gc:how memory is collected": lambda _: [gc.isenabled(), gc.get_threshold()],

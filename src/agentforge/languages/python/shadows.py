@@ -25,7 +25,7 @@ def shadows(
     found = []
     for path in written:
         folder, name = _module(path)
-        if _stands_for_source(path, after):
+        if path not in before and _stands_for_source(path, after):
             found.append(Shadow(path, _names(path), "its source, which is what people read"))
             continue
         if folder not in folders or (folder, name) in known or name in _COMMON:
@@ -60,12 +60,14 @@ def _own_modules(
 
 
 def _stands_for_source(path: str, there: frozenset[str]) -> bool:
-    """Whether it is compiled code that the interpreter takes although the source is there: a cache can say
-    that nobody is to compare the two, and an extension comes first.
+    """Whether it is what the interpreter takes although the source is there: a cache can say that nobody is
+    to compare the two, and an extension or a package comes first.
     """
     place = PurePosixPath(path)
     if place.suffix == ".pyc":
         return place.parent.name == "__pycache__"
+    if place.name == "__init__.py":  # a package is found before a module of its name
+        return f"{place.parent.as_posix()}.py" in there
     source = place.parent / f"{place.name.partition('.')[0]}.py"
     return place.suffix in (".so", ".pyd") and source.as_posix() in there
 
