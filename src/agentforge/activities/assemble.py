@@ -1,6 +1,6 @@
 """`Assemble`: a step's whole context, rebuilt from state and the current tree."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -490,7 +490,8 @@ def _working(
         items, left = merge(items, _changelog_head(world, state), SEEDED, pinned)
     elif documents_only or not reads_change(state.stage, run):
         promised = promised_tests(world, parts.get("tests", {}))
-        places = [*failing_places(world, state), *promised, *seeded(world, state, named)]
+        seeds = seeded(world, state, named, _said(parts))
+        places = [*failing_places(world, state), *promised, *seeds]
         items, left = merge(items, places, SEEDED, pinned)
     opened = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
     items, gone = merge_each(items, opened, pinned)
@@ -511,7 +512,24 @@ def _relations(world: World, state: RunView, parts: Mapping[Part, dict[str, Json
     """Who uses and is used by what will change: what the request names, or a stage has named since."""
     known = world.code_index(state).files
     named = tuple(path for path in _files_named(world, state, parts) if path in known)
-    return places_named(world, state, named).relations
+    return places_named(world, state, named, _said(parts)).relations
+
+
+def _said(parts: Mapping[Part, dict[str, Json]]) -> str:
+    """The words of earlier stages on what will change: names among them are places."""
+    return "\n".join(words_in([parts.get("analysis", {}), parts.get("requirements", {})]))
+
+
+def words_in(value: Json | Sequence[Json]) -> Iterator[str]:
+    """Every text of a document, in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from words_in(each)
+    elif isinstance(value, Sequence):
+        for each in value:
+            yield from words_in(each)
 
 
 def _is_about_documents(state: RunView) -> bool:

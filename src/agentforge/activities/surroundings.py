@@ -150,9 +150,10 @@ def _base_text(world: World, state: RunView, path: str) -> str:
     return (git.read_blob(state.base_tree, path) or b"").decode("utf-8", "replace")
 
 
-def seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedRange]:
-    """What the request points at; and of the files that earlier stages named, the parts that matter. Once
-    some are named, what else the words of the request seemed to mean is left out.
+def seeded(world: World, state: RunView, named: tuple[str, ...], said: str = "") -> list[OpenedRange]:
+    """What the request points at; and of the files that earlier stages named, the parts that matter, those
+    first of which they said the name. Once some are named, what else the words of the request seemed to mean
+    is left out.
     """
     own = list(first_places(world, state).places)
     if not named:
@@ -160,25 +161,32 @@ def seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedR
     index = world.code_index(state)
     there = tuple(path for path in named if (world.workspace.worktree / path).is_file())
     known = tuple(path for path in there if path in index.files)
-    found = places_named(world, state, known).places
+    found = places_named(world, state, known, said).places
     new = [OpenedRange(path, 1, NEW_LINES) for path in there if path not in index.files]
     mine = [place for place in found if not known or place.path in known or is_test(place.path)]
     return [*mine, *new, *still_meant(own, known, focus_on(world, state), mine)]
 
 
-def places_named(world: World, state: RunView, named: tuple[str, ...]) -> Seeds:
-    """The first places where earlier stages have named files of the base."""
+def places_named(world: World, state: RunView, named: tuple[str, ...], said: str = "") -> Seeds:
+    """The first places where earlier stages have named files of the base, and `said` names of theirs."""
     if not named:
         return first_places(world, state)
     index, focus, told = world.code_index(state), focus_on(world, state), state.told_now
-    focus = replace(focus, paths=tuple(dict.fromkeys((*named, *focus.paths))))
-    return world.once(
-        "seeds",
-        state.base_tree,
-        told,
-        *named,
-        make=lambda: seeds(index, focus, partial(_base_text, world, state), world.told(told)),
-    )
+
+    def make() -> Seeds:
+        own = [
+            each
+            for each in tree_facts(said, index).named_symbols
+            if each.partition("::")[0] in named and each not in focus.symbols
+        ]
+        about = replace(
+            focus,
+            paths=tuple(dict.fromkeys((*named, *focus.paths))),
+            symbols=(*focus.symbols, *own[:MOST_ABOUT]),
+        )
+        return seeds(index, about, partial(_base_text, world, state), world.told(told))
+
+    return world.once("seeds", state.base_tree, told, said, *named, make=make)
 
 
 def still_meant(
