@@ -30,6 +30,34 @@ def test_a_named_method_comes_with_its_callers_its_callees_its_test_and_the_head
     assert "Used by Cart.total, in shop/money.py:\n  1: def rounded(value)" in found.relations
 
 
+def test_a_named_method_comes_with_the_methods_beside_it_and_the_imports_below_a_long_docstring() -> None:
+    about = '"""' + "".join(f"Line {number} on what it is for.\n" for number in range(60)) + '"""\n'
+    tree = {
+        "words.py": f"{about}\nimport re\n\n\nclass Engine:\n    def spell(self, num):\n        return self._chunk(num).partition(1)\n\n"
+        "    def _chunk(self, num):\n        return num\n\n    def num(self):\n        return 1\n",
+        "cut.py": "def partition(n):\n    return n\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    found = seeds(index, focus_of("spell(1)", tree_facts("spell(1)", index)), tree.get).places
+    assert OpenedRange("words.py", 63, 65) in found, "the head begins below the docstring"
+    assert OpenedRange("words.py", 70, 71, "Engine._chunk") in found
+    assert not any(place.symbol == "Engine.num" for place in found), "`num` is a parameter here, not a method"
+    found = seeds(index, focus_of("partition(2)", tree_facts("partition(2)", index)), tree.get).places
+    assert not any(place.path == "words.py" for place in found), "`text.partition` is another one"
+
+
+def test_of_a_long_function_that_alone_uses_what_is_named_the_lines_around_the_use_are_open() -> None:
+    body = "".join(f"    step_{number} = {number}\n" for number in range(80))
+    tree = {
+        "marks.py": "class Required:\n    pass\n",
+        "build.py": f"from marks import Required\n\n\ndef build(key):\n{body}    return isinstance(key, Required)\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    request = "`Required` is passed over"
+    found = seeds(index, focus_of(request, tree_facts(request, index)), tree.get).places
+    assert OpenedRange("build.py", 69, 85) in found
+
+
 def test_the_nearest_test_comes_with_the_shared_fixtures_that_it_uses() -> None:
     tree = {
         **TREE,

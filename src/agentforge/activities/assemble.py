@@ -520,7 +520,7 @@ def _said(parts: Mapping[Part, dict[str, Json]]) -> str:
     return "\n".join(words_in([parts.get("analysis", {}), parts.get("requirements", {})]))
 
 
-def words_in(value: Json | Sequence[Json]) -> Iterator[str]:
+def words_in(value: object) -> Iterator[str]:
     """Every text of a document, in order."""
     if isinstance(value, str):
         yield value
