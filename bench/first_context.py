@@ -1,7 +1,7 @@
 """Whether the first context of a request shows the place that it is about: `python -m bench.first_context`.
 
 Each row of `first_context.yaml` is a released library and a request to it, most from its changelog; the choice of what is shown was tuned on them.
-Those of `first_context_fresh.yaml` and `first_context_later.yaml` are newer, and half of them were held back until the choice was made. The context is
+Those of the files `first_context_*.yaml` are newer, and half of each was held back until the choice was made. The context is
 assembled as a step's is, under 8,000 tokens; `shown` means that the definition is open, `mapped` that the map has its line.
 """
 
@@ -28,7 +28,7 @@ from agentforge.system import strict_yaml
 from bench.report import Row
 
 ROWS = Path(__file__).with_suffix(".yaml")
-FRESH, LATER = ROWS.with_name("first_context_fresh.yaml"), ROWS.with_name("first_context_later.yaml")
+FRESH, LATER, NEWEST = (ROWS.with_name(f"first_context_{name}.yaml") for name in ("fresh", "later", "newest"))
 CAP = 8_000
 SYSTEM = "You are a careful engineer. " * 600
 """As long as a role's own words, its tools and what it owes are together."""
@@ -161,7 +161,7 @@ def measured(every: Iterable[Sample], cache: Path) -> Iterator[tuple[Sample, Fou
 
 def measure_first_context(cache: Path) -> Iterator[Row]:
     """How many of ten requests find their place."""
-    for rows in (ROWS, FRESH, LATER):
+    for rows in (ROWS, FRESH, LATER, NEWEST):
         found = [each for _, each in measured(samples(rows), cache)]
         name = f"{len(found)} requests of {rows.stem}"
         yield Row(
@@ -174,12 +174,14 @@ def main() -> None:
     """Prints one line for each request."""
     with tempfile.TemporaryDirectory() as name:
         cache = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(name)
-        every = list(measured([*samples(ROWS), *samples(FRESH), *samples(LATER)], cache))
+        every = list(
+            measured([each for rows in (ROWS, FRESH, LATER, NEWEST) for each in samples(rows)], cache)
+        )
     for sample, found in every:
         how = "open" if found.shown else "map" if found.mapped else "file" if found.file else "-"
         print(f"{how:5}{found.tokens:6} {sample.name} {sample.version}: {sample.request[:70]}")
     by_request = {sample.request: found for sample, found in every}
-    for rows in (ROWS, FRESH, LATER):
+    for rows in (ROWS, FRESH, LATER, NEWEST):
         for held in (False, True):
             of = [by_request[each.request] for each in samples(rows) if each.held == held]
             if not of:

@@ -125,6 +125,7 @@ WORDING = {
     "5": "1a72366f39ea7ae7",
     "6": "1f9aaf8fd1c5b3ff",
     "7": "39cd04748baaf512",
+    "8": "efde2fd0268d3f10",
 }
 """The words of the prompts, by their version: whoever changes a word raises the version, and adds a row."""
 

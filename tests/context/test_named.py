@@ -20,6 +20,11 @@ INDEX = CodeIndex.of_texts(
         "src/store/stubbed.py": "def hashed(text): ...\n",
         "src/store/stubbed.pyi": "def hashed(text: str) -> str: ...\n",
         "README.md": "",
+        "src/store/cli.py": "def show(key): ...\ndef drop_all(): ...\n",
+        "src/store/views.py": "def show(page): ...\n",
+        "lib/parse.js": "var readEntities = function (text) { return text; };\n",
+        "dist/parse.js": "var readEntities = function (text) { return text; };\n",
+        "src/_vendor/html.py": "def hashkey(): ...\n",
         "go/server.go": "package x\n\nfunc (s *Server) Start() {\n}\n",
     }
 )
@@ -67,6 +72,10 @@ INDEX = CodeIndex.of_texts(
         ("Disk.close() hangs", (), ("src/store/base.py::Old.close",)),
         ("The URL of a thing is lost", (), ()),
         ("`Shop` is slow", (), ("examples/shop.py::Shop",)),
+        ("parse with readEntities is wrong", (), ("lib/parse.js::readEntities",)),
+        ("`store show KEY` exits with code 1", (), ("src/store/cli.py::show",)),
+        ("`store drop-all` exits with code 1", (), ("src/store/cli.py::drop_all",)),
+        ("`other show KEY` exits with code 1", (), ()),
         (
             "It raises FullError when a Layout is given",
             (),

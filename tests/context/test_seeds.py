@@ -26,8 +26,36 @@ def test_a_named_method_comes_with_its_callers_its_callees_its_test_and_the_head
     assert OpenedRange("shop/cart.py", 1, 3) in found.places
     assert OpenedRange("tests/test_cart.py", 4, 5, "test_total") in found.places
     assert not any(place.symbol in ("Cart", "Cart.other", "test_no") for place in found.places)
-    assert "Using Cart.total, in shop/page.py:\n  4: def render()" in found.relations
+    assert OpenedRange("shop/page.py", 4, 5, "render") in found.places, "the only place that uses it"
     assert "Used by Cart.total, in shop/money.py:\n  1: def rounded(value)" in found.relations
+
+
+def test_a_named_method_comes_with_the_methods_beside_it_and_the_imports_below_a_long_docstring() -> None:
+    about = '"""' + "".join(f"Line {number} on what it is for.\n" for number in range(60)) + '"""\n'
+    tree = {
+        "words.py": f"{about}\nimport re\n\n\nclass Engine:\n    def spell(self, num):\n        return self._chunk(num).partition(1)\n\n"
+        "    def _chunk(self, num):\n        return num\n\n    def num(self):\n        return 1\n",
+        "cut.py": "def partition(n):\n    return n\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    found = seeds(index, focus_of("spell(1)", tree_facts("spell(1)", index)), tree.get).places
+    assert OpenedRange("words.py", 63, 65) in found, "the head begins below the docstring"
+    assert OpenedRange("words.py", 70, 71, "Engine._chunk") in found
+    assert not any(place.symbol == "Engine.num" for place in found), "`num` is a parameter here, not a method"
+    found = seeds(index, focus_of("partition(2)", tree_facts("partition(2)", index)), tree.get).places
+    assert not any(place.path == "words.py" for place in found), "`text.partition` is another one"
+
+
+def test_of_a_long_function_that_alone_uses_what_is_named_the_lines_around_the_use_are_open() -> None:
+    body = "".join(f"    step_{number} = {number}\n" for number in range(80))
+    tree = {
+        "marks.py": "class Required:\n    pass\n",
+        "build.py": f"from marks import Required\n\n\ndef build(key):\n{body}    return isinstance(key, Required)\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    request = "`Required` is passed over"
+    found = seeds(index, focus_of(request, tree_facts(request, index)), tree.get).places
+    assert OpenedRange("build.py", 69, 85) in found
 
 
 def test_the_nearest_test_comes_with_the_shared_fixtures_that_it_uses() -> None:
@@ -230,8 +258,8 @@ def test_a_method_that_many_classes_have_comes_with_the_tests_and_callers_that_s
     found = seeds(index, focus_of(request, tree_facts(request, index)), tree.get)
     assert OpenedRange("tests/test_sets.py", 8, 9, "test_bag") in found.places
     assert not any(place.path == "tests/test_caches.py" for place in found.places)
-    assert "4: def fill(bag: Bag)" in found.relations
-    assert "caches" not in found.relations
+    assert OpenedRange("bags/shop.py", 4, 5, "fill") in found.places
+    assert not any(place.path == "bags/caches.py" for place in found.places)
     assert OpenedRange("bags/sets.py", 32, 34) in found.places  # the head, without the licence above it
 
 
@@ -254,9 +282,10 @@ def test_callers_and_tests_that_text_cannot_see_come_from_what_a_language_server
     index = CodeIndex.of_texts(TWO_OF_A_NAME)
     focus = focus_of("Cart.add is wrong", tree_facts("Cart.add is wrong", index))
     guessed, told = (seeds(index, focus, TWO_OF_A_NAME.get, each) for each in (ToldUses(), TOLD))
-    assert "till.py" not in guessed.relations
-    assert "Using Cart.add, in shop/till.py:\n  1: def open_till(cart)" in told.relations
-    assert "note.py" not in told.relations
+    till = OpenedRange("shop/till.py", 1, 2, "open_till")
+    assert till not in guessed.places
+    assert till in told.places
+    assert not any(place.path == "shop/note.py" for place in told.places)
     tests = [place.path for place in told.places if place.path.startswith("tests/")]
     assert set(tests) == {"tests/test_till.py"}
     assert (guessed.by_server, told.by_server) == (False, True)

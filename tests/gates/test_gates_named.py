@@ -153,6 +153,8 @@ def test_dependencies_that_come_and_go_are_named(site: Site) -> None:
         ("conf.py", "def get(t):\n    return yaml.load(t)\n", "a changed line has yaml.load("),
         ("calc.py", "def get(t):\n    return eval(t)\n", "a changed line has eval("),
         ("views.py", "if user.is_admin:\n    x = 1\n", "a changed line has is_admin"),
+        ("code.py", "def get(t):\n    return compile(t, '', 'exec')\n", "a changed line has compile("),
+        ("words.py", "import re\n\nWORD = re.compile(r'x+')\n", ""),
         ("author.py", "import json\n\nx = json.loads('1')\n", ""),
         ("price.py", "def executed(a):\n    return a  # medieval(\n", ""),
         ("tests/test_auth.py", "import subprocess\n", ""),

@@ -8,6 +8,7 @@ import pytest
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.rules import CATALOG_RULES
 from agentforge.core.pipeline import PREDICATES, Predicate, part_of
+from agentforge.core.reply import Json
 from agentforge.gates.rules.table import ARTIFACT_RULES, JUDGED, Subject, unanswered
 from tests.rows import every
 
@@ -186,6 +187,15 @@ def test_a_criterion_is_named_by_its_words_or_its_place(second: str) -> None:
         )
         == []
     )
+
+
+@pytest.mark.parametrize("criterion", [None, "REQ-001.1, REQ-001.2", "1,2"])
+def test_one_test_may_prove_several_criteria_or_its_whole_requirement(criterion: str | None) -> None:
+    named: dict[str, Json] = {} if criterion is None else {"acceptance_criterion": criterion}
+    test: dict[str, Json] = {"name": "a", "requirement_ref": "REQ-001", **named}
+    assert judge_suite("every_criterion_has_test", test) == []
+    guard: dict[str, Json] = {**test, "guard": True}
+    assert (judge_suite("every_criterion_has_test", guard) == []) is (criterion is not None)
 
 
 def test_a_criterion_without_a_test_is_told_with_its_place() -> None:

@@ -240,3 +240,15 @@ def test_an_unmet_expectation_fails_the_run_and_is_named(play: Play, expects: Ex
     assert done.code == 1, done.said
     assert "Reply 1 of" in done.data["failure"]
     assert told in done.data["failure"]
+
+
+def test_a_document_that_a_gate_sent_back_keeps_the_keys_that_are_not_handed_in_again(play: Play) -> None:
+    holds, fails = "net(100, 0) == 100", "net(100, 10) == 90"
+    again = say("red", edit(NEW_TEST, holds, fails), artifacts={"test_suite": {"supersedes": []}})
+    done = play.start(frame(), red(TEST.replace(fails, holds)), again, ask("green"))
+    asked(done)
+
+
+def test_what_a_role_opened_is_open_for_whoever_makes_the_tests(play: Play) -> None:
+    opened = (r"pyproject\.toml \(lines",)
+    asked(play.start(say("frame", read("pyproject.toml")), frame(), ask("red", expects=opened)))

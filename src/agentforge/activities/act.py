@@ -211,10 +211,14 @@ def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> Tool
         or version_before(world, state, name)
         or (doing.documents.get(name) if kept else None)
     )
-    if before is not None and problems(contract, document, final=False):
-        document = {**before, **document}
     subject = _subject(world, state, name, document, doing)
     wrong = artifact_problems(contract, document, subject, final=False)
+    if before is not None:
+        whole: Document = {**before, **document}
+        subject_whole = _subject(world, state, name, whole, doing)
+        wrong_whole = artifact_problems(contract, whole, subject_whole, final=False)
+        if len(wrong_whole) <= len(wrong) or problems(contract, document, final=False):
+            document, subject, wrong = whole, subject_whole, wrong_whole
     if (
         owed[name].part == "questions"
         and (asked := unanswered(subject))

@@ -1,6 +1,6 @@
 """`Assemble`: a step's whole context, rebuilt from state and the current tree."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -19,6 +19,8 @@ from agentforge.activities.surroundings import (
     first_places,
     history,
     owners_words,
+    places_named,
+    promised_tests,
     read_tree_file,
     seeded,
 )
@@ -238,7 +240,7 @@ def _view(world: World, state: RunView) -> StepView:
         # Who judges a change, or puts it into words, is shown the change; what else there is, tools find.
         repository_map="" if judged else draw_map(world, state, named="requirements" in parts),
         facts=_facts(world, state),
-        relations="" if judged else first_places(world, state).relations,
+        relations="" if judged else _relations(world, state, parts),
         history=history(world, state) if state.stage.makes("analysis") else "",
         change=shown.text if shown else "",
         change_title=_change_title(state, shown),
@@ -476,22 +478,58 @@ def _working(
     """
     run = state.run
     parts = world.by_part(documents)
-    named = texts(parts.get("requirements", {}), "files_to_modify")
-    named += [str(item.get("path", "")) for item in objects(parts.get("tests", {}), "test_files")]
+    named = _files_named(world, state, parts)
     documents_only = _is_about_documents(state)
     if documents_only:  # what is to be described, for whoever writes it and whoever compares
-        named += [str(item.get("path", "")) for item in objects(parts.get("analysis", {}), "impacted_files")]
+        impacted = objects(parts.get("analysis", {}), "impacted_files")
+        named = (*named, *filter(None, (str(item.get("path", "")) for item in impacted)))
     items: tuple[WorkingSetItem, ...] = ()
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
     if _words_change(state):
         items, left = merge(items, _changelog_head(world, state), SEEDED, pinned)
     elif documents_only or not reads_change(state.stage, run):
-        places = [*failing_places(world, state), *seeded(world, state, tuple(filter(None, named)))]
+        promised = promised_tests(world, parts.get("tests", {}))
+        seeds = seeded(world, state, named, _said(parts))
+        places = [*failing_places(world, state), *promised, *seeds]
         items, left = merge(items, places, SEEDED, pinned)
     opened = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
     items, gone = merge_each(items, opened, pinned)
     return items, (*left, *gone)
+
+
+def _files_named(world: World, state: RunView, parts: Mapping[Part, dict[str, Json]]) -> tuple[str, ...]:
+    """The files that earlier stages say will be changed, and those of tests that the task made. Of a file
+    that had tests before, the new ones are shown by name.
+    """
+    files = texts(parts.get("requirements", {}), "files_to_modify")
+    tests = [str(item.get("path", "")) for item in objects(parts.get("tests", {}), "test_files")]
+    known = world.code_index(state).files if tests else {}
+    return tuple(filter(None, [*files, *(path for path in tests if path not in known)]))
+
+
+def _relations(world: World, state: RunView, parts: Mapping[Part, dict[str, Json]]) -> str:
+    """Who uses and is used by what will change: what the request names, or a stage has named since."""
+    known = world.code_index(state).files
+    named = tuple(path for path in _files_named(world, state, parts) if path in known)
+    return places_named(world, state, named, _said(parts)).relations
+
+
+def _said(parts: Mapping[Part, dict[str, Json]]) -> str:
+    """The words of earlier stages on what will change: names among them are places."""
+    return "\n".join(words_in([parts.get("analysis", {}), parts.get("requirements", {})]))
+
+
+def words_in(value: object) -> Iterator[str]:
+    """Every text of a document, in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from words_in(each)
+    elif isinstance(value, Sequence):
+        for each in value:
+            yield from words_in(each)
 
 
 def _is_about_documents(state: RunView) -> bool:

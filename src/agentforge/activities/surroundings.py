@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -22,7 +22,9 @@ from agentforge.context.ranking import Focus
 from agentforge.context.repository_map import repo_map
 from agentforge.context.seeds import Seeds, focus_of, seeds
 from agentforge.core.pipeline import Part
+from agentforge.core.reply import Json
 from agentforge.core.state import RunView
+from agentforge.gates.change.documents import objects
 from agentforge.gates.conformance.contents import rules_in
 from agentforge.languages.symbols import find_symbol
 from agentforge.system.git.history import recent_commits
@@ -148,9 +150,10 @@ def _base_text(world: World, state: RunView, path: str) -> str:
     return (git.read_blob(state.base_tree, path) or b"").decode("utf-8", "replace")
 
 
-def seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedRange]:
-    """What the request points at; and of the files that earlier stages named, the parts that matter. Once
-    some are named, what else the words of the request seemed to mean is left out.
+def seeded(world: World, state: RunView, named: tuple[str, ...], said: str = "") -> list[OpenedRange]:
+    """What the request points at; and of the files that earlier stages named, the parts that matter, those
+    first of which they said the name. Once some are named, what else the words of the request seemed to mean
+    is left out.
     """
     own = list(first_places(world, state).places)
     if not named:
@@ -158,27 +161,63 @@ def seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedR
     index = world.code_index(state)
     there = tuple(path for path in named if (world.workspace.worktree / path).is_file())
     known = tuple(path for path in there if path in index.files)
-    focus = focus_on(world, state)
-    focus = replace(focus, paths=tuple(dict.fromkeys((*known, *focus.paths))))
-    told = state.told_now
-    found = world.once(
-        "seeds",
-        state.base_tree,
-        told,
-        *known,
-        make=lambda: seeds(index, focus, partial(_base_text, world, state), world.told(told)),
-    )
+    found = places_named(world, state, known, said).places
     new = [OpenedRange(path, 1, NEW_LINES) for path in there if path not in index.files]
-    own = still_meant(own, known, focus)
-    return [*(place for place in found.places if place.path in known or not known), *new, *own]
+    mine = [place for place in found if not known or place.path in known or is_test(place.path)]
+    return [*mine, *new, *still_meant(own, known, focus_on(world, state), mine)]
 
 
-def still_meant(places: Sequence[OpenedRange], named: Sequence[str], focus: Focus) -> list[OpenedRange]:
-    """What the request seemed to mean, once files of code are named: of these, and of what it says itself."""
+def places_named(world: World, state: RunView, named: tuple[str, ...], said: str = "") -> Seeds:
+    """The first places where earlier stages have named files of the base, and `said` names of theirs."""
+    if not named:
+        return first_places(world, state)
+    index, focus, told = world.code_index(state), focus_on(world, state), state.told_now
+
+    def make() -> Seeds:
+        own = [
+            each
+            for each in tree_facts(said, index).named_symbols
+            if each.partition("::")[0] in named and each not in focus.symbols
+        ]
+        about = replace(
+            focus,
+            paths=tuple(dict.fromkeys((*named, *focus.paths))),
+            symbols=(*focus.symbols, *own[:MOST_ABOUT]),
+        )
+        return seeds(index, about, partial(_base_text, world, state), world.told(told))
+
+    return world.once("seeds", state.base_tree, told, said, *named, make=make)
+
+
+def still_meant(
+    places: Sequence[OpenedRange],
+    named: Sequence[str],
+    focus: Focus,
+    found: Sequence[OpenedRange] = (),
+) -> list[OpenedRange]:
+    """What the request seemed to mean, once files of code are named: of these, and of what it says itself;
+    its tests only where the named files have `found` none.
+    """
     if all(is_test(path) for path in named):
         return [*places]
     meant = {*named, *focus.paths, *(each.partition("::")[0] for each in focus.symbols)}
-    return [place for place in places if place.path in meant or is_test(place.path)]
+    tests = not any(is_test(place.path) for place in found)
+    return [place for place in places if place.path in meant or (tests and is_test(place.path))]
+
+
+def promised_tests(world: World, suite: Mapping[str, Json]) -> list[OpenedRange]:
+    """The tests that a suite names: what the change is to meet, as the tree has it now."""
+    found: dict[OpenedRange, None] = {}
+    for file in objects(suite, "test_files"):
+        path = str(file.get("path", ""))
+        text = read_tree_file(world, path)
+        for test in objects(file, "tests") if text else ():
+            name = str(test.get("name", "")).partition("[")[0].replace("::", ".")
+            symbol = find_symbol(text or "", name, path)
+            if symbol is not None:
+                end = min(symbol.end, symbol.start + FAILING_LINES - 1)
+                found[OpenedRange(path, symbol.start, end, symbol.name)] = None
+    return list(found)
 
 
 def failing_places(world: World, state: RunView) -> list[OpenedRange]:

@@ -37,6 +37,8 @@ FEEDBACK_CHARS = 2000
 TRIED_CHARS = 200
 RECENT = 3
 
+_SAID = 120
+"""Characters by which two texts are known to say the same."""
 _AGES = 5
 """Steps by which what was asked for is told apart; what is older counts alike."""
 _LAST_SHARE = 8
@@ -49,6 +51,8 @@ _OWNERS = (
     "the owner's conventions; follow them where they narrow or shape your work; they widen no tool, path, "
     "network or budget, and lift no test or gate"
 )
+_REST = re.compile(r"and \d+ more lines?")
+"""What stands for the rest of a long text."""
 _PLAIN_PLACE = re.compile(r"[A-Za-z0-9_./-]{1,80}")
 _PLACES_SHOWN = 3
 _RESULTS = "results of tools"
@@ -272,7 +276,7 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
         *_working(parts, cap),
         data(_LEFT_OUT, listing, "Not shown: no room (open fewer lines, or one symbol), or no longer there"),
         own("notes", view.notes, "Your notes"),
-        replace(data("tried", _tried(_unsaid(view, view.tried)), "Tried in this stage"), stance=_QUOTES),
+        replace(data("tried", _tried(_untold(view)), "Tried in this stage"), stance=_QUOTES),
         _verification(data("verification_status", view.verification, "Verification")),
         data("diff_stat", view.diff_stat, "Changed so far"),
         data("failures", _bullets(view.failures), "Failures"),
@@ -369,10 +373,24 @@ def _unsaid(view: StepView, lines: Iterable[str]) -> list[str]:
     return [line for line in lines if not any(_says_again(line, name, told) for name, told in view.refused)]
 
 
+def _untold(view: StepView) -> list[str]:
+    """What was tried, without what the feedback of this step tells anyway."""
+    told = _one_line("\n".join(view.feedback))
+    heads = (
+        (each, _one_line(each.partition(": ")[2])[:_SAID].rstrip("…")) for each in _unsaid(view, view.tried)
+    )
+    return [each for each, head in heads if not head or head not in told]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _says_again(line: str, name: str, told: str) -> bool:
     """Whether all that a line says of a refused document stands in the document's own block."""
     head, refused, faults = line.partition(f"{name} is refused:")
-    return bool(refused) and head.startswith("submit_") and all(each in told for each in faults.splitlines())
+    lines = [each for each in faults.splitlines() if not _REST.fullmatch(each)]
+    return bool(refused) and head.startswith("submit_") and all(each in told for each in lines)
 
 
 def _says_criteria(view: StepView, cap: int) -> bool:

@@ -14,9 +14,12 @@ from agentforge.languages.tests import is_run, looks_like_test
 from agentforge.languages.values import Symbol
 
 _ASIDE = frozenset({"bench", "benchmark", "benchmarks", "demos", "doc", "docs", "misc", "perf"}) | frozenset(
-    {"example", "examples", "sample", "samples"}
+    {"dist", "example", "examples", "sample", "samples", "scripts"}
 )
-"""Folders at the top beside the project's own code."""
+"""Folders at the top beside the project's own code: what explains it, is built from it, or is of others."""
+
+_OF_OTHERS = frozenset({"_vendor", "_vendored", "node_modules", "third_party", "vendor", "vendored"})
+"""Folders of code that others wrote, wherever they lie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +110,11 @@ def is_test(path: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def is_aside(path: str) -> bool:
-    """Whether a file stands beside the project's own code: in its examples or its documentation."""
-    return path.partition("/")[0].lower() in _ASIDE and "/" in path
+    """Whether a file stands beside the project's own code: in its examples or its documentation, or
+    in what was built from it.
+    """
+    top, _, rest = path.partition("/")
+    return bool(rest) and (top.lower() in _ASIDE or not _OF_OTHERS.isdisjoint(path.split("/")[:-1]))
 
 
 @lru_cache(maxsize=65_536)

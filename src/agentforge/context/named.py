@@ -18,7 +18,7 @@ _TICKED = re.compile(rf"`{{1,2}}(?:[\w:]+:)?`?~?(?P<name>{_DOTTED})(?:\([^`\n]*\
 _MARKED = re.compile(
     r"\b(?P<called>[A-Za-z_]\w*(?:\.\w+)*)\("
     r"|\b(?P<dotted>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\b"
-    r"|\b(?P<shaped>_*[a-z0-9]+_\w+|[A-Z]+_\w+|[A-Z]\w*[a-z0-9]\w*[A-Z]\w*|[A-Z]{2,}\w*[a-z]\w*|[A-Z]{3,})\b"
+    r"|\b(?P<shaped>_*[a-z0-9]+_\w+|[a-z][a-z0-9]*[A-Z]\w*|[A-Z]+_\w+|[A-Z]\w*[a-z0-9]\w*[A-Z]\w*|[A-Z]{2,}\w*[a-z]\w*|[A-Z]{3,})\b"
 )
 _MODULE = re.compile(
     rf"\b(?:module|package)s? `*(?P<after>{_DOTTED})|\b(?P<before>{_DOTTED})`* (?:module|package)\b"
@@ -49,6 +49,10 @@ _PARAMETER_OF = re.compile(
     r"(?P<name>[a-z_]\w{2,})(?=[,:;.]|$| (?:so|that|which|when|if|and|for|with|to)\b)"
 )
 """`a parameter strict of NAME`."""
+_COMMAND = re.compile(r"`{1,2}(?P<program>[A-Za-z][\w.-]*) (?P<command>[a-z][\w-]*)(?: [^`\n]*)?`{1,2}")
+"""`program command …`, as it is typed."""
+_OF_COMMANDS = frozenset({"cli", "command", "commands", "cmd", "console", "main", "__main__"})
+"""Parts of the paths of modules that have commands."""
 _BETWEEN = re.compile(r",? (?:and|or) |, ")
 _KIND = re.compile(
     r"\b(?:[Tt]he|[Aa]|[Aa]n) `{0,2}(?P<name>[a-z_]\w+)`{0,2} (?:filter|function|method|decorator|validator|"
@@ -91,6 +95,9 @@ def tree_facts(request: str, index: CodeIndex) -> TreeFacts:
         if not found:
             module = _module(name, index) if plainly else []
             paths |= set(module or _module_of_new(name, index) or _part_of_path(name, request, index))
+    for match in _COMMAND.finditer(request):
+        found = _of_command(match["program"], match["command"], index)
+        symbols |= dict.fromkeys(f"{path}::{symbol.name}" for path, symbol in found)
     for match in _MODULE.finditer(request):
         paths |= set(_module(match["after"] or match["before"], index))
     if not paths and all(is_outcome(each.partition("::")[2]) for each in symbols):
@@ -279,6 +286,18 @@ def _of_code(found: Iterable[tuple[str, Symbol]]) -> list[tuple[str, Symbol]]:
     every = [each for each in every if not is_declaration(each[0])] or every
     code = [each for each in every if not is_test(each[0])]
     return [each for each in code if not is_aside(each[0])] or code or every
+
+
+def _of_command(program: str, command: str, index: CodeIndex) -> list[tuple[str, Symbol]]:
+    """The function of a command of the project's own program; none where it is not clear which."""
+    name, package = command.replace("-", "_"), program.replace("-", "_")
+    parts = {path: frozenset(re.split(r"[/.]", path)) for path, _ in index.symbols_named(name)}
+    found = [
+        (path, symbol)
+        for path, symbol in _of_code(index.symbols_named(name))
+        if symbol.name == name and symbol.kind == "function" and package in parts[path]
+    ]
+    return _few(found, 1) or _few([each for each in found if parts[each[0]] & _OF_COMMANDS], 1)
 
 
 def _few(found: list[tuple[str, Symbol]], most: int = _FEW) -> list[tuple[str, Symbol]]:

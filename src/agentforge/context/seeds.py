@@ -27,7 +27,7 @@ from agentforge.tools.base import OpenedRange
 MAX_SYMBOLS = 6
 MAX_LONG = 160
 """Lines of a definition that are shown at once; of a longer class the head, and its methods that matter."""
-ROOM = 220
+ROOM = 260
 """Lines that are shown in all."""
 HEAD, IMPORTS = 30, 50
 """Lines of a head, and of that of a file that will be edited: where its imports end must be seen."""
@@ -37,7 +37,11 @@ _GUESSED_LINES = 60
 _METHODS, _FEWER = 4, 2
 """Methods of a long class that is named, and of one that is not."""
 _FIELDS = 80
-_HELPERS = 3
+_HELPERS, _HELPERS_ROOM = 8, 72
+"""Definitions beside what is shown that it uses, and their lines together."""
+_AROUND_USE = 16
+_CALLERS = 2
+"""So few places that use what is named are opened where there is room: a change often belongs there."""
 _VALUE = 6
 """Lines of a value that are shown with who uses it."""
 _HELPER_LINES = 40
@@ -58,6 +62,10 @@ _DECLARED = re.compile(r"\s+(?P<name>\w+)\s*[:=]")
 _FIXTURES = 2
 _FIXTURE = 40
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_IMPORT = re.compile(r"(?:import|from|use|using|package|require|#include|export)\b|[)}]|\w+ .*\brequire\(")
+"""A line at the left margin that takes something in, or ends where that takes several lines."""
+_AFTER_IMPORTS = 8
+"""Lines behind the imports of a file: its first constants."""
 _COPIED = 3
 """Fewer lines that two files share are chance."""
 
@@ -110,14 +118,20 @@ def seeds(index: CodeIndex, focus: Focus, text: Text, told: ToldUses = NOTHING) 
     ]
     edited = list(dict.fromkeys(path for path, _ in sure or chosen if not is_test(path)))
     groups += [[head] for path in edited[:_HEADS] if (head := _head(path, index, text, IMPORTS)).end > 2]
-    groups += [[place] for place in _tests(index, ranking, sure[:_TESTED] or chosen[:1], text, told)]
+    tests = _tests(index, ranking, sure[:_TESTED] or chosen[:1], text, told)
+    nearest = [place for place in tests if place.path == tests[0].path or shares_fixtures(place.path)]
+    groups += [[place] for place in nearest]
+    groups += [shown.of(path, symbol, _GUESSED_LINES, _FEWER) for path, symbol in inside[1:]]
+    if sure:
+        owners = {(path, symbol.name.rpartition(".")[0]) for path, symbol in sure}
+        groups += [[each] for each in _helpers(shown, list(_within(groups)), owners)]
+        groups += [[place] for each in named[:_TESTED] for place in _where_used(index, *each, text, told)]
+    groups += [[place] for place in tests if place not in nearest]
     groups += [
         shown.of(path, symbol, _GUESSED_LINES, _FEWER)
         for path, symbol in chosen
-        if (path, symbol) not in named
+        if (path, symbol) not in (*named, *inside)
     ]
-    if sure:
-        groups += [[each] for each in _helpers(shown, list(_within(groups)))]
     groups, copies = _once(groups, text)
     places = _within(groups)
     pointed = tuple(f"{path}::{symbol.name}" for path, symbol in guessed)
@@ -268,29 +282,77 @@ def cut(path: str, symbol: Symbol, most: int) -> OpenedRange:
     return OpenedRange(path, symbol.start, symbol.start + most - 1)
 
 
-def _helpers(shown: _Opening, places: Sequence[OpenedRange]) -> Iterator[OpenedRange]:
-    """Values, functions and classes of the same file that what is shown uses: to change one place, one must
-    read them. Of those that are long, what matters.
+def _where_used(
+    index: CodeIndex, path: str, symbol: Symbol, text: Text, told: ToldUses
+) -> Iterator[OpenedRange]:
+    """The places that use a definition, where hardly any do: of a long function the lines around the use."""
+    uses = told.uses(path, symbol.name) or _uses_by_name(index, path, symbol, text)
+    callers = [
+        each
+        for each in _callers(index, path, symbol, text, told)
+        if each[0] != path or not symbol.start <= each[1].start <= symbol.end
+    ]
+    for user, each in callers if len(callers) <= _CALLERS else ():
+        line = next(line for line in uses[user] if each.start < line <= each.end)
+        if each.end - each.start <= 2 * _AROUND_USE:
+            yield OpenedRange(user, each.start, each.end, each.name)
+        else:
+            start = max(each.start, line - _AROUND_USE)
+            yield OpenedRange(user, start, min(each.end, line + _AROUND_USE))
+
+
+def _helpers(
+    shown: _Opening, places: Sequence[OpenedRange], owners: AbstractSet[tuple[str, str]]
+) -> Iterator[OpenedRange]:
+    """Values, functions and classes of the same file that what is shown uses, and methods beside it: to
+    change one place, one must read them. Of those that are long, what matters.
     """
     for path in dict.fromkeys(place.path for place in places if not is_test(place.path)):
         open_here = [place for place in places if place.path == path]
+        lines = (shown.text(path) or "").splitlines()
         used = Counter(
-            name
+            said
             for name, line in references(shown.text(path) or "", path)
             if any(place.start <= line <= place.end for place in open_here)
+            for said in _spoken_as(name, lines[line - 1])
         )
         closed = [
             symbol
             for symbol in shown.index.files[path].symbols
-            if used[symbol.name] and not any(place.start <= symbol.start <= place.end for place in open_here)
+            if used[_called_as(path, symbol, owners)]
+            and not any(place.start <= symbol.start <= place.end for place in open_here)
         ]
         for symbol in closed:
             if symbol.kind == "variable" and symbol.end - symbol.start < _VALUE:
                 yield OpenedRange(path, symbol.start, symbol.end, symbol.name)
-        found = [symbol for symbol in closed if symbol.kind in ("function", "class")]
-        found.sort(key=lambda each: (-used[each.name], each.kind == "class", each.start))
+        found = [symbol for symbol in closed if symbol.kind in ("function", "class", "method")]
+        found.sort(
+            key=lambda each: (
+                -used[_called_as(path, each, owners)],
+                each.kind == "class",
+                each.end - each.start,
+                each.start,
+            )
+        )
+        room = _HELPERS_ROOM
         for symbol in found[:_HELPERS]:
-            yield from shown.of(path, symbol, _HELPER_LINES, _FEWER)
+            opened = shown.of(path, symbol, _HELPER_LINES, _FEWER)
+            room -= sum(each.end - each.start + 1 for each in opened)
+            yield from opened if room >= 0 else ()
+
+
+def _spoken_as(name: str, line: str) -> Iterator[str]:
+    """How a line speaks of a name: `name`, `self.name`, neither where it is of something else."""
+    if re.search(rf"\b(?:self|cls|this)\.{name}\b", line):
+        yield f"self.{name}"
+    if re.search(rf"(?<![\w.]){name}\b", line):
+        yield name
+
+
+def _called_as(path: str, symbol: Symbol, owners: AbstractSet[tuple[str, str]]) -> str:
+    """How the code beside it calls a definition: a method of the same class by `self`."""
+    owner, _, own = symbol.name.rpartition(".")
+    return f"self.{own}" if owner and symbol.kind == "method" and (path, owner) in owners else symbol.name
 
 
 def _head(path: str, index: CodeIndex, text: Text, most: int = HEAD) -> OpenedRange:
@@ -299,7 +361,10 @@ def _head(path: str, index: CodeIndex, text: Text, most: int = HEAD) -> OpenedRa
     first = min(
         (each.start for each in index.files[path].symbols if each.kind != "variable"), default=start + most
     )
-    return OpenedRange(path, start, max(start, min(start + most - 1, first - 1)))
+    end = max(start, min(start + most - 1, first - 1))
+    lines = (text(path) or "").splitlines()[start - 1 : end]
+    last = max((at for at, line in enumerate(lines) if _IMPORT.match(line)), default=end)
+    return OpenedRange(path, start, min(end, start + last + _AFTER_IMPORTS))
 
 
 def _tests(
@@ -485,13 +550,22 @@ def _uses_by_name(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> Ma
     if name.startswith("__") and name.endswith("__"):  # nobody calls it by this name, and every class has it
         return {}
     users = [each for each in index.users(name) if not is_test(each)]
-    if (owner := _owner(symbol)) and len(index.symbols_named(name)) > 1:
+    owner = _owner(symbol)
+    if owner and len(index.symbols_named(name)) > 1:
         # `x.update()` is that of this class only where somebody speaks of the class.
         users = [each for each in users if each == path or owner in index.files[each].names]
-    return {
-        user: [line for used, line in references(text(user) or "", user) if used == name]
-        for user in users[:_USERS]
-    }
+    found: dict[str, Sequence[int]] = {}
+    for user in users[:_USERS]:
+        lines = (text(user) or "").splitlines()
+        uses = [line for used, line in references(text(user) or "", user) if used == name]
+        found[user] = uses if owner else [line for line in uses if _is_meant(name, path, lines[line - 1])]
+    return found
+
+
+def _is_meant(name: str, path: str, line: str) -> bool:
+    """Whether a line can mean the definition of a file: `name`, `module.name`, not `values.name`."""
+    modules = "|".join(re.escape(part) for part in re.split(r"[/.]", path) if part)
+    return re.search(rf"(?<![\w.]){name}\b|\b(?:{modules})\.{name}\b", line) is not None
 
 
 def _callees(

@@ -132,6 +132,10 @@ def _entered(state: State, event: StageEntered) -> State:
         return replace(state, runs=(*others, run))
     if before is not None and same:  # the same role goes on from what it did
         run = replace(run, tried=before.tried, recent=before.recent, acts=before.acts)
+    stage = state.pipeline.stage(event.stage)
+    if before is not None and (stage.makes("tests") or stage.makes("change")):
+        # What the role before had to open, this one would have to open again.
+        run = replace(run, working=before.working)
     return replace(state, runs=(run, *others), tree=event.entry_tree)
 
 

@@ -75,13 +75,19 @@ _NOTICE = 5
 """Fewer lines of comment at the top of a file may say what it is for."""
 
 
+_LONG = re.compile(r"\s*[rRuU]?(?P<mark>\"\"\"|''')(?:\\.|.)*?(?P=mark)", re.DOTALL)
+
+
 def after_notice(text: str) -> int:
-    """The first line of a file behind the notice that it begins with, as of its licence; else the first."""
+    """The first line of a file behind the notice that it begins with, as of its licence, and behind a long
+    text on what it is for; else the first.
+    """
     lines = text.splitlines()
     end = next((at for at, line in enumerate(lines) if not _COMMENT.match(line)), len(lines))
-    if end < _NOTICE:
-        return 1
-    return next((at + 1 for at in range(end, len(lines)) if lines[at].strip()), 1)
+    told = _LONG.match("\n".join(lines[end:]))
+    about = told[0].count("\n") + 1 if told else 0
+    behind = end + about if about >= _NOTICE else end if end >= _NOTICE else 0
+    return next((at + 1 for at in range(behind, len(lines)) if lines[at].strip()), 1) if behind else 1
 
 
 def names_in(text: str, path: str) -> frozenset[str]:

@@ -6,8 +6,9 @@ cannot overflow a stack.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, overload
 
@@ -101,7 +102,9 @@ def dump(value: object) -> str:
 
     Only a lone surrogate, which no YAML can hold, becomes U+FFFD.
     """
-    return "".join(_node(value, 0, "")).lstrip(" ")
+    parts: list[str] = []
+    _put(parts.append, value, 0, "")
+    return "".join(parts).lstrip(" ")
 
 
 def _events(text: str) -> Iterator[yaml.Event]:
@@ -248,38 +251,48 @@ def _codepoint(character: str | int | bytes) -> str:
     return f"U+{(character if isinstance(character, int) else ord(character)):04X}"
 
 
-def _node(value: object, indent: int, after: str) -> Iterator[str]:
+def _put(put: Callable[[str], None], value: object, indent: int, after: str) -> None:
     """The lines of a value that stands after `after` (a key or a dash): on the same line, or as a block below
-    it.
+    it. Handed on one by one and not yielded: a task writes its views at every step.
     """
     pad = " " * indent
+    below = after == ":"
     if isinstance(value, dict) and value:
-        yield "\n" if after.endswith(":") else " "
-        for position, (key, item) in enumerate(value.items()):
-            yield pad if position or after.endswith(":") else ""
-            spelled = _scalar(str(key))
+        put("\n" if below else " ")
+        first = pad if below else ""
+        for key, item in value.items():
+            spelled = _text(str(key))
             if len(spelled) > _LONG_KEY:
-                yield f"? {spelled}\n{pad}"
-                spelled = ""
-            yield f"{spelled}:"
-            yield from _node(item, indent + 2, ":")
+                put(f"{first}? {spelled}\n{pad}:")
+            else:
+                put(f"{first}{spelled}:")
+            first = pad
+            _put(put, item, indent + 2, ":")
     elif isinstance(value, list | tuple) and value:
-        yield "\n" if after.endswith(":") else " "
-        for position, item in enumerate(value):
-            yield f"{pad if position or after.endswith(':') else ''}-"
-            yield from _node(item, indent + 2, "-")
+        put("\n" if below else " ")
+        first = pad if below else ""
+        for item in value:
+            put(f"{first}-")
+            first = pad
+            _put(put, item, indent + 2, "-")
     elif isinstance(value, str) and "\n" in value and _fits_literal(value):
-        yield from _literal(value, pad or "  ")
+        for part in _literal(value, pad or "  "):
+            put(part)
     else:
-        yield f" {_scalar(value)}\n"
+        put(f" {_scalar(value)}\n")
+
+
+@lru_cache(maxsize=4_096)
+def _text(value: str) -> str:
+    if _PLAIN.fullmatch(value) and value.lower() not in _NOT_PLAIN:
+        return value
+    return quote(_SURROGATE.sub("\ufffd", value))
 
 
 def _scalar(value: object) -> str:
     match value:
         case str():
-            if _PLAIN.fullmatch(value) and value.lower() not in _NOT_PLAIN:
-                return value
-            return quote(_SURROGATE.sub("\ufffd", value))
+            return _text(value) if len(value) < _LONG_KEY else _text.__wrapped__(value)
         case None | bool():
             return {None: "null", True: "true", False: "false"}[value]
         case int():

@@ -136,19 +136,24 @@ def _untested(subject: Subject, names: Sequence[str]) -> list[str]:
 
 
 def every_criterion_has_test(subject: Subject) -> list[str]:
-    """Each criterion is named by a test: in its words, or by place (`REQ-001.2`, `2`)."""
+    """Each criterion is named by a test: in its words, or by place (`REQ-001.2`, `2`), several with commas.
+    A test that names its requirement alone is about all of its criteria, unless it is a guard.
+    """
     if not subject.owes_tests:
         return []
     if (specification := subject.inputs.get("requirements")) is None:
         return [subject.missing("requirements")]
     named: dict[str, set[str]] = {}
+    whole: set[str] = set()
     for test in _tests(subject.artifact):
-        named.setdefault(str(test.get("requirement_ref")), set()).add(
-            fold(str(test.get("acceptance_criterion", "")))
-        )
+        requirement, criterion = str(test.get("requirement_ref")), str(test.get("acceptance_criterion", ""))
+        said = {fold(criterion), *(fold(each) for each in criterion.split(","))}
+        named.setdefault(requirement, set()).update(said)
+        if not criterion.strip() and not test.get("guard"):
+            whole.add(requirement)
     wrong = []
     for name, criteria in _testable(amended(specification, subject.artifact)):
-        if name not in named or len(criteria) == 1:
+        if name not in named or name in whole or len(criteria) == 1:
             # without any test is the rule before; a single criterion is what any of its tests is about
             continue
         wrong += [

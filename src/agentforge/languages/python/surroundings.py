@@ -63,7 +63,7 @@ def kept_between_calls(tree: ast.Module, lines: Collection[int]) -> Iterator[tup
             continue
         if isinstance(node, ast.Call):
             name = dotted_name(node.args[0]) if node.args and dotted_name(node.func) == "next" else ""
-            if name in values:
+            if name and name in values:
                 yield node.lineno, f"takes the next of `{name}` at each call, and one day there is none"
             continue
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:

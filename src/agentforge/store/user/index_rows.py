@@ -3,12 +3,13 @@
 import json
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 from agentforge.core.errors import UserError
 from agentforge.core.state import State
-from agentforge.store.layout import TaskFiles
+from agentforge.store.layout import ENGINE_FILE, TaskFiles
 from agentforge.store.task.engine import read_engine
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.moments import utc_now
@@ -102,6 +103,20 @@ def row_of(repo: str, journal: Journal, info: os.stat_result, repositories: Repo
 
 
 def _engine(files: TaskFiles) -> str:
+    return _engine_of(files, _looks(files, ENGINE_FILE), _looks(files, "task.yaml"))
+
+
+def _looks(files: TaskFiles, name: str) -> tuple[int, ...]:
+    """How a file looks from outside: each step asks who drives its task, and that seldom changes."""
+    try:
+        about = os.lstat(files.root / name)
+    except OSError:
+        return ()
+    return (about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+
+
+@lru_cache(maxsize=16)
+def _engine_of(files: TaskFiles, *_looks: tuple[int, ...]) -> str:
     try:
         return read_engine(files).engine
     except UserError:
