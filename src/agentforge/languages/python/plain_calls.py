@@ -10,14 +10,12 @@ with the key.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import hashlib
 import hmac
 import importlib
 import importlib.machinery
 import importlib.util
-import inspect
 import io
 import itertools
 import json
@@ -29,6 +27,7 @@ import signal
 import sys
 import tempfile
 import time
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,6 +47,8 @@ NEAR_TIME = (
     (signal.ITIMER_REAL, signal.SIGALRM, 10.0),
 )
 OTHERS: tuple[Any, ...] = (*range(-50, 250), "a", "b", "", 0.25, None)
+PATH = sys.path[1:]
+"""Where modules are found while nothing of the tree is."""
 FEW = 2
 MOST_PRINTED, MOST_ITEMS, MOST_WAITED = 500, 50, 1.0
 """How long calls with values near those of tests may compute, and how long they may wait, all together."""
@@ -172,15 +173,25 @@ def of_code(found: Any, code: str) -> Any:  # noqa: ANN401 - what a name leads t
 
 def ended(gave: Any) -> Any:  # noqa: ANN401 - what a function gave
     """That, or what comes of it when it is used: all that a generator gives, what a coroutine ends with."""
-    if inspect.isgenerator(gave):
+    if isinstance(gave, types.GeneratorType):
         return list(itertools.islice(gave, MOST_ITEMS))
-    if not inspect.iscoroutine(gave) and not inspect.isasyncgen(gave):
+    if not isinstance(gave, (types.CoroutineType, types.AsyncGeneratorType)):
         return gave
-    waited = gave if inspect.iscoroutine(gave) else all_of(gave)
+    asyncio: Any = of_python("asyncio")
+    waited = gave if isinstance(gave, types.CoroutineType) else all_of(gave)
     try:
         return asyncio.run(asyncio.wait_for(waited, MOST_WAITED))
-    except asyncio.TimeoutError:  # noqa: UP041 - another one before Python 3.11
+    except asyncio.TimeoutError:
         raise NotEnded from None
+
+
+def of_python(name: str) -> Any:  # noqa: ANN401 - a module
+    """A module of Python itself that few calls need: to load it takes longer than most of them."""
+    if name not in sys.modules:
+        path, sys.path[:] = sys.path[:], PATH
+        importlib.import_module(name)
+        sys.path[:] = path
+    return sys.modules[name]
 
 
 async def all_of(gave: Any) -> list[Any]:  # noqa: ANN401 - an asynchronous generator
