@@ -8,7 +8,7 @@ import pytest
 from agentforge.languages.outcomes import Reached, TestRun, Watch
 from agentforge.languages.python.testrun import run_tests
 from agentforge.languages.values import Environment
-from agentforge.sandbox.walls.none import NoSandbox
+from tests.judging import ForkedJudge
 
 pytestmark = pytest.mark.slow
 
@@ -102,7 +102,7 @@ def watched(place: Path, *, children: bool, python: Path = Path(sys.executable))
     prefix = python.parent.parent
     env = Environment(prefix, python, place / "source", (".",), (), "test", "", Path(sys.base_prefix))
     return run_tests(
-        NoSandbox(),
+        ForkedJudge(),
         env,
         place / "tree",
         base_command=("python", "-m", "pytest", "--disable-plugin-autoload"),
