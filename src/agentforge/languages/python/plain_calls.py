@@ -22,10 +22,8 @@ import json
 import os
 import re
 import resource
-import shutil
 import signal
 import sys
-import tempfile
 import time
 import types
 from typing import TYPE_CHECKING, Any
@@ -111,7 +109,7 @@ def call(row: dict[str, Any]) -> str:
         return called(function, row["given"].replace(HERE, place) if place else row["given"], place)
     finally:
         if place:
-            shutil.rmtree(place, ignore_errors=True)
+            of_python("shutil").rmtree(place, ignore_errors=True)
 
 
 def called(function: Any, text: str, place: str) -> str:  # noqa: ANN401 - as above
@@ -143,7 +141,7 @@ def place_for(text: str) -> str:
     named = re.findall(HERE + r"[^'\"]*", text)
     if not named:
         return ""
-    place = tempfile.mkdtemp()
+    place: str = of_python("tempfile").mkdtemp()
     for path in (each.replace(HERE, place) for each in named):
         of_test = re.match(r".*/pytest-\d+/[^/]+", path)
         for folder in (os.path.dirname(path), of_test.group() if of_test else place):  # noqa: PTH120
