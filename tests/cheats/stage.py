@@ -171,7 +171,7 @@ class Stage:
             present = {path: text for path, text in files.items() if text is not None}
             place = self._folder / str(len(self._sites))
             place.mkdir()
-            site = make_site(place, present)
+            site = make_site(place, present, anew=True)
             root = "src" if any(path.startswith("src/") for path in files) else "."
             limits = PathLimits.compile({"create_file": "{tests}"}, globs_of_tests((tests_in,)), ())
             env = replace(site.runner.env, import_roots=(root,))

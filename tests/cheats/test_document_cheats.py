@@ -13,6 +13,7 @@ from agentforge.gates.red import RedCase, prove_red
 from agentforge.languages.documents.checks import SUFFIX
 from agentforge.languages.documents.language import DOCUMENTS
 from agentforge.languages.values import CheckRun
+from tests.depth import telling
 from tests.gates.bench_of_judges import Site, make_site
 from tests.whole import papers
 
@@ -306,7 +307,7 @@ def play(site: Site, lie: Lie) -> tuple[str, tuple[str, ...], Mapping[str, Json]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.name.replace(" ", "-"))
+@pytest.mark.parametrize("lie", telling(LIES, 15), ids=lambda lie: lie.name.replace(" ", "-"))
 def test_a_lie_in_a_document_is_caught_by_name(site: Site, lie: Lie) -> None:
     gate, reasons, _ = play(site, lie)
     assert gate, f"{lie.name} was delivered"
@@ -400,7 +401,7 @@ HONEST: Mapping[str, tuple[Files, Files]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HONEST, ids=lambda name: name.replace(" ", "-"))
+@pytest.mark.parametrize("name", telling([*HONEST], 4), ids=lambda name: name.replace(" ", "-"))
 def test_an_honest_change_of_another_document_is_delivered_unquestioned(site: Site, name: str) -> None:
     after, before = HONEST[name]
     gate, reasons, record = play(site, Lie(name, "", {papers.REPORT: papers.ANSWER, **after}, base=before))

@@ -1,5 +1,7 @@
 """A small project and a runner of its tests: real git, real pytest, the interpreter that runs these tests."""
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,14 +10,29 @@ from pathlib import Path
 
 from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.languages.outcomes import Watch
-from agentforge.languages.python.testrun import TestRun
+from agentforge.languages.python.testrun import SCRIPT, TestRun
 from agentforge.languages.values import Environment
+from agentforge.sandbox.base import Confinement
 from agentforge.sandbox.worktree import Workspace
 from agentforge.system.git.repository import Git
+from agentforge.system.processes import Completed
 from tests.judging import ForkedJudge
+from tests.kept_runs import KeptRuns
+from tests.sharing import ENVIRONMENTS
 
 QUICK = ("python", "-m", "pytest", "--disable-plugin-autoload", "-p", "no:cacheprovider")
 WHO = ("-c", "user.name=t", "-c", "user.email=t@t")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOnce(ForkedJudge):
+    """A judge that no two tests of a session ask the same: what it judges must follow from its files."""
+
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+        if Path(argv[1]).name != SCRIPT or json.loads(confinement.input)["coverage"]:
+            return ForkedJudge.run(self, argv, confinement)
+        kept = KeptRuns(Path(os.environ[ENVIRONMENTS]).with_name("judged"))
+        return kept.run(argv, confinement, lambda: ForkedJudge.run(self, argv, confinement))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +69,10 @@ class Site:
         return self.git.overlay_tree(on or self.base, entries)
 
 
-def make_site(place: Path, files: Mapping[str, str], kind: type[PristineRunner] = PristineRunner) -> Site:
+def make_site(
+    place: Path, files: Mapping[str, str], kind: type[PristineRunner] = PristineRunner, *, anew: bool = False
+) -> Site:
+    """`anew`: each run is one of its own, for tests that do not always end alike."""
     top = place / "checkout"
     for path, text in files.items():
         (top / path).parent.mkdir(parents=True, exist_ok=True)
@@ -60,11 +80,12 @@ def make_site(place: Path, files: Mapping[str, str], kind: type[PristineRunner] 
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "first")):
         subprocess.run(["git", *WHO, *words], cwd=top, check=True)
     git = Git.open(top)
-    (place / "source").mkdir()
+    source = Path(os.environ[ENVIRONMENTS]).with_name("source")
+    source.mkdir(exist_ok=True)
     env = Environment(
         Path(sys.prefix),
         Path(sys.executable),
-        place / "source",
+        source,
         (".",),
         (),
         "test",
@@ -74,7 +95,7 @@ def make_site(place: Path, files: Mapping[str, str], kind: type[PristineRunner] 
     space = Workspace(git, place / "space", "task-1")
     runner = kind(
         space,
-        ForkedJudge(),
+        ForkedJudge() if anew else AskedOnce(),
         env,
         git.head(),
         QUICK,

@@ -7,6 +7,7 @@ import pytest
 
 from agentforge.gates.new_tests.elsewhere import ENDED, Elsewhere, call_elsewhere
 from agentforge.languages.outcomes import Watch
+from tests.depth import telling
 from tests.gates.bench_of_judges import Site, make_site
 from tests.whole.plays import NEW_TEST, SHOP, SOURCE
 
@@ -122,17 +123,21 @@ def ordered(items: list[int]) -> list[int]:
 """
 
 
-@pytest.mark.parametrize(
-    ("call", "made"),
-    [
-        ("number() == 0", 1),
-        ("token() != ''", 1),
-        ("remember('a', 1) == 1 and shop.price.recall('a') == 1", 2),
-        ("size(str(tmp_path)) >= 0", 1),
-        ("ordered([2, 1]) == [1, 2]", 1),
-        ("net(0, 0) == 0 and shop.price.label is not None and shop.price.ordered([1]) == [1]", 2),
-    ],
+HONEST_CALLS = [
+    ("number() == 0", 1),
+    ("token() != ''", 1),
+    ("remember('a', 1) == 1 and shop.price.recall('a') == 1", 2),
+    ("size(str(tmp_path)) >= 0", 1),
+    ("ordered([2, 1]) == [1, 2]", 1),
+    ("net(0, 0) == 0 and shop.price.label is not None and shop.price.ordered([1]) == [1]", 2),
+]
+ALL_OF_THEM = (
+    " and shop.price.".join(call for call, _ in HONEST_CALLS),
+    sum(made for _, made in HONEST_CALLS),
 )
+
+
+@pytest.mark.parametrize(("call", "made"), telling([ALL_OF_THEM, *HONEST_CALLS], 1))
 def test_honest_code_is_not_named(site: Site, call: str, made: int) -> None:
     found = called(site, HONEST, call)
     assert (found.made, found.flags, found.not_measured) == (made, (), "")

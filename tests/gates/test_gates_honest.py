@@ -63,7 +63,7 @@ def of_each_kind() -> list[Honest]:
     kinds = dict.fromkeys(change.kind for change in CHANGES)
     rest = [change for change in CHANGES if change not in OF_RECEIPTS]
     of_kinds = [item for kind in kinds for item in telling([each for each in rest if each.kind == kind], 1)]
-    return [*of_kinds, *telling(OF_RECEIPTS, 4)]
+    return [*of_kinds, *telling(OF_RECEIPTS, 2)]
 
 
 @pytest.mark.parametrize("change", of_each_kind(), ids=lambda change: change.name)

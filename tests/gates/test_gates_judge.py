@@ -3,6 +3,7 @@ runs.
 """
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,11 @@ from agentforge.gates.runs.pristine import PristineRunner
 from agentforge.languages.python.testrun import TestRun
 from agentforge.models.router import Router
 from agentforge.models.scripted import ScriptedModel
+from agentforge.sandbox.base import Confinement
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.pack import Pack
-from tests.gates.bench_of_judges import QUICK, Site, make_site
+from agentforge.system.processes import Completed
+from tests.gates.bench_of_judges import QUICK, AskedOnce, Site, make_site
 
 pytestmark = pytest.mark.slow
 
@@ -398,6 +401,14 @@ def test_failures_of_one_function_are_one_line_with_every_id() -> None:
     assert found == ["tests/test_a.py::test_b[x]: why x; also [y], [z]", "tests/test_a.py::test_c: why"]
 
 
+class OfThisInterpreter(AskedOnce):
+    """Judges of whatever link leads to the interpreter of these tests."""
+
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+        link = Path(argv[0]).name == "python" and Path(argv[0]).resolve() == Path(sys.executable).resolve()
+        return AskedOnce.run(self, (sys.executable, *argv[1:]) if link else argv, confinement)
+
+
 def test_a_type_checker_that_is_configured_and_not_installed_is_asked_about_and_left_out_on_record(
     bench: Bench, tmp_path: Path
 ) -> None:
@@ -405,6 +416,7 @@ def test_a_type_checker_that_is_configured_and_not_installed_is_asked_about_and_
     bare.mkdir()
     (bare / "python").symlink_to(sys.executable)
     bench.world._environments["Python"] = replace(bench.site.runner.env, program=bare / "python")
+    bench.world.sandbox = OfThisInterpreter()
     base, tree = (bench.site.tree({"mypy.ini": MYPY}, on) for on in (bench.state.base_tree, bench.state.tree))
     state = replace(bench.state, base_tree=base)
     asked = take_baseline(bench.world, state)

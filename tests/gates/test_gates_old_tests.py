@@ -91,7 +91,7 @@ TRICKS: list[dict[str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize("tests", telling(TRICKS, 5), ids=", ".join)
+@pytest.mark.parametrize("tests", telling(TRICKS, 3), ids=", ".join)
 def test_code_that_breaks_old_behaviour_is_found_whatever_was_done_to_the_tests(
     site: Site, tests: Mapping[str, str | None]
 ) -> None:

@@ -240,7 +240,7 @@ def test_a_test_that_does_not_always_end_alike_proves_nothing(change: str, tmp_p
 
 
 def test_a_test_that_hangs_on_the_base_is_red_and_ends_in_time_afterwards(tmp_path: Path) -> None:
-    hangs = "def sub(a, b):\n    while a != b:\n        pass\n"
+    hangs = "import time\n\n\ndef sub(a, b):\n    while a != b:\n        time.sleep(0.01)\n"
     site = make_site(tmp_path, {"shop.py": hangs}, OneRunEach)
     site = replace(site, runner=replace(site.runner, limit_s=0.5))
     baseline = TestRun((), "ran")

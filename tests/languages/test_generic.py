@@ -14,7 +14,7 @@ from agentforge.languages.outcomes import TestRun
 from agentforge.languages.repository import find_projects
 from agentforge.languages.values import Environment
 from agentforge.sandbox.walls.none import NoSandbox
-from tests.depth import SOAK
+from tests.depth import SOAK, telling
 
 TAP = {"commands": {"test": "sh all.sh"}, "generic": {"report": "tap"}, "tests": ["tests/*.sh"]}
 ADDS = 'echo "ok 1 - adds"\n'
@@ -318,7 +318,7 @@ def each_way() -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("language", "ends"), each_way())
+@pytest.mark.parametrize(("language", "ends"), telling(each_way(), 3))
 def test_code_that_exits_with_0_does_not_pass_where_exit_codes_are_outcomes(
     tmp_path: Path, language: str, ends: str
 ) -> None:

@@ -13,6 +13,7 @@ from agentforge.languages.python.testrun import TestRun, run_tests
 from agentforge.languages.values import Environment
 from agentforge.sandbox.walls.none import NoSandbox
 from tests.depth import SOAK
+from tests.judging import ForkedJudge
 from tests.languages.test_python_testrun import QUICK, WITH_XDIST, Run, env, go, outcomes, tree, write
 
 __all__ = ["env", "go", "tree"]  # fixtures
@@ -236,7 +237,7 @@ def test_a_test_that_does_not_end_in_its_time_fails_and_the_others_go_on(
         """,
     )
     run = run_tests(
-        NoSandbox(),
+        ForkedJudge(),
         env,
         tree,
         base_command=QUICK,
@@ -261,7 +262,7 @@ def test_a_test_that_does_not_end_in_its_time_fails_and_the_others_go_on(
     }
 
 
-def test_what_a_test_prints_goes_into_a_pipe(tree: Path, go: Run) -> None:
+def test_what_a_test_prints_goes_into_a_pipe(tree: Path, env: Environment, tmp_path: Path) -> None:
     write(
         tree,
         test_x="""
@@ -273,6 +274,6 @@ def test_what_a_test_prints_goes_into_a_pipe(tree: Path, go: Run) -> None:
                 print("x" * 200_000)
         """,
     )
-    run = go()
+    run = run_tests(NoSandbox(), env, tree, base_command=QUICK, scratch=tmp_path / "scratch", timeout_s=60)
     assert outcomes(run) == {"test_x.py::test_pipe": "passed"}
     assert len(run.output) <= 20_000

@@ -12,7 +12,7 @@ from agentforge.gates.coverage import covered, uncovered
 from agentforge.languages.python.coverage import measure, statements
 from agentforge.languages.values import CoverageRun, Environment
 from agentforge.sandbox.walls.ladder import choose
-from agentforge.sandbox.walls.none import NoSandbox
+from tests.judging import ForkedJudge
 from tests.languages.test_python_testrun import WITH_XDIST as QUICK
 
 CODE = '''\
@@ -54,7 +54,7 @@ def env(tmp_path: Path) -> Environment:
 
 def run(env: Environment, tree: Path, *paths: str, command: tuple[str, ...] = QUICK) -> CoverageRun:
     return measure(
-        NoSandbox(), env, tree, paths, command=command, scratch=tree.parent / "scratch", timeout_s=60
+        ForkedJudge(), env, tree, paths, command=command, scratch=tree.parent / "scratch", timeout_s=60
     )
 
 

@@ -16,6 +16,8 @@ from agentforge.languages.python.testreport import read_report_file
 from agentforge.languages.python.testrun import TestRun, run_tests, start_of
 from agentforge.languages.values import Environment
 from agentforge.sandbox.walls.none import NoSandbox
+from tests.depth import telling
+from tests.judging import ForkedJudge
 from tests.languages.test_python_testrun import QUICK, WITH_XDIST, outcomes, write
 
 Run = Callable[..., TestRun]
@@ -119,6 +121,17 @@ def go(tree: Path, env: Environment, tmp_path: Path) -> Run:
     return run
 
 
+@pytest.fixture
+def go_on(tree: Path, env: Environment, tmp_path: Path) -> Run:
+    """The same where it is not the point how the judge is loaded."""
+
+    def run(*ids: str, command: tuple[str, ...] = QUICK) -> TestRun:
+        place = tmp_path / "scratch"
+        return run_tests(ForkedJudge(), env, tree, ids=ids, base_command=command, scratch=place, timeout_s=60)
+
+    return run
+
+
 SHADOWS = {
     "the judge's own script": ("agentforge_judge",),
     "an earlier name of it": ("agentforge_pytest_plugin",),
@@ -139,11 +152,14 @@ SHADOWS = {
 
 @pytest.mark.parametrize(
     ("shadow", "mode"),
-    [
-        *((shadow, "prepend") for shadow in SHADOWS),
-        ("json and hashlib", "importlib"),
-        ("pytest", "importlib"),
-    ],
+    telling(
+        [
+            *((shadow, "prepend") for shadow in SHADOWS),
+            ("json and hashlib", "importlib"),
+            ("pytest", "importlib"),
+        ],
+        4,
+    ),
 )
 def test_a_file_with_the_name_of_a_part_of_the_judge_is_not_the_judge(
     shadow: str, mode: str, tree: Path, go: Run
@@ -182,7 +198,7 @@ SEARCHES = {
 }
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("search", telling([*SEARCHES], 2))
 def test_code_of_the_tree_finds_no_key(search: str, tree: Path, go: Run) -> None:
     (tree / "pytest.ini").write_text(
         "[pytest]\n"
@@ -210,7 +226,7 @@ def test_a_module_of_the_tree_that_is_left_in_the_place_of_the_judges_is_refused
     )
 
 
-def test_the_function_that_writes_the_report_serves_the_judge_alone(tree: Path, go: Run) -> None:
+def test_the_function_that_writes_the_report_serves_the_judge_alone(tree: Path, go_on: Run) -> None:
     write(
         tree,
         conftest="""
@@ -220,7 +236,7 @@ def test_the_function_that_writes_the_report_serves_the_judge_alone(tree: Path, 
         """,
         test_x="def test_lie(): assert 0",
     )
-    run = go()
+    run = go_on()
     assert (run.status, run.reason) == ("not_run", "the report was changed while the tests ran")
 
 
@@ -231,7 +247,7 @@ def pytest_pyfunc_call(pyfuncitem):
 
 
 def test_every_file_of_the_tree_that_becomes_a_plugin_is_named_however_it_became_one(
-    tree: Path, go: Run
+    tree: Path, go_on: Run
 ) -> None:
     information = tree / "entry-1.dist-info"
     information.mkdir()
@@ -249,12 +265,12 @@ def test_every_file_of_the_tree_that_becomes_a_plugin_is_named_however_it_became
         by_call=call,
         test_x="pytest_plugins = ['by_name']\nimport by_call\ndef test_lie(): assert 0\n",
     )
-    run = go(command=("python", "-m", "pytest", "-p", "no:cacheprovider"))
+    run = go_on(command=(*QUICK, "-p", "no:cacheprovider"))
     assert outcomes(run) == {LIE: "passed"}
     assert run.plugins == ("by_call.py", "by_entry_point.py", "by_name.py", "by_option.py")
 
 
-def test_what_tests_assert_with_is_not_replaced_unseen(tree: Path, go: Run) -> None:
+def test_what_tests_assert_with_is_not_replaced_unseen(tree: Path, go_on: Run) -> None:
     write(
         tree,
         shop="""
@@ -272,7 +288,7 @@ def test_what_tests_assert_with_is_not_replaced_unseen(tree: Path, go: Run) -> N
         """,
         test_x="import shop\ndef test_true(): pass\n",
     )
-    assert go().patched == (
+    assert go_on().patched == (
         "_pytest.assertion.rewrite.rewrite_asserts",
         "_pytest.runner.call_and_report",
         "pluggy._hooks._HookCaller.__call__",

@@ -8,7 +8,7 @@ import pytest
 from agentforge.languages.outcomes import Reached, TestRun, Watch
 from agentforge.languages.python.testrun import run_tests
 from agentforge.languages.values import Environment
-from agentforge.sandbox.walls.none import NoSandbox
+from tests.judging import ForkedJudge
 
 pytestmark = pytest.mark.slow
 
@@ -86,6 +86,10 @@ def test_forked():
     child.join()
     assert child.exitcode == 0
 
+def test_stands_in(monkeypatch):
+    monkeypatch.setattr(shop, "slow", len)
+    assert shop.slow("ab") == 2
+
 def test_takes_over():
     sys.settrace(None)
     assert shop.add(1, 1) == 2
@@ -102,7 +106,7 @@ def watched(place: Path, *, children: bool, python: Path = Path(sys.executable))
     prefix = python.parent.parent
     env = Environment(prefix, python, place / "source", (".",), (), "test", "", Path(sys.base_prefix))
     return run_tests(
-        NoSandbox(),
+        ForkedJudge(),
         env,
         place / "tree",
         base_command=("python", "-m", "pytest", "--disable-plugin-autoload"),
@@ -118,7 +122,7 @@ def lines(reached: Reached, name: str, kind: str = "tests") -> object:
 
 def test_each_test_has_the_lines_that_its_own_body_ran(tmp_path: Path) -> None:
     run = watched(tmp_path, children=False)
-    assert (run.status, run.counts()) == ("ran", {"passed": 12})
+    assert (run.status, run.counts()) == ("ran", {"passed": 13})
     assert (found := run.reached) is not None
     assert lines(found, "test_imports") == {}  # what a module does while it is imported is no test's doing
     for name in ("test_add[1]", "test_add[2]", "test_again", "TestOld::test_add"):
@@ -132,13 +136,14 @@ def test_each_test_has_the_lines_that_its_own_body_ran(tmp_path: Path) -> None:
     assert lines(found, "test_program", "children") == {}
     assert lines(found, "test_forked", "children") == {"shop.py": {10}}
     assert found.started == {"tests/test_shop.py::test_program", "tests/test_shop.py::test_forked"}
+    assert found.replaced == {"tests/test_shop.py::test_stands_in": {"shop.py::slow"}}
     if not hasattr(sys, "monitoring"):
         assert found.lost == {"tests/test_shop.py::test_takes_over"}
 
 
 def test_a_process_that_a_test_starts_is_seen_where_that_was_asked(tmp_path: Path) -> None:
     run = watched(tmp_path, children=True)
-    assert run.counts() == {"passed": 12}
+    assert run.counts() == {"passed": 13}
     assert run.reached is not None
     program = run.reached.children["tests/test_shop.py::test_program"]["shop.py"]
     assert {7, 21, 22} <= program

@@ -15,9 +15,9 @@ from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.walls.limits import Limits
-from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.system.processes import Completed
 from tests.depth import SOAK, telling
+from tests.judging import ForkedJudge
 
 Run = Callable[..., TestRun]
 
@@ -52,7 +52,7 @@ def env(tmp_path: Path) -> Environment:
 def go(tree: Path, env: Environment, tmp_path: Path) -> Run:
     def run(*ids: str, timeout_s: float = 60, command: tuple[str, ...] = QUICK) -> TestRun:
         return run_tests(
-            NoSandbox(),
+            ForkedJudge(),
             env,
             tree,
             ids=ids,

@@ -134,28 +134,26 @@ class DefinedFunctions:
     """
 
     def __init__(self, root: str, files: list[str]) -> None:
-        self._wanted: dict[str, dict[str, Any]] = {}
-        self._names = {os.path.realpath(os.path.join(root, file)): file for file in files}  # noqa: PTH118
-        self._places: dict[str, str] = {}
-        for path in self._names:
+        self._wanted: dict[tuple[int, int] | None, dict[str, Any]] = {}
+        self._names: dict[tuple[int, int] | None, str] = {}
+        self._loaded: dict[str, tuple[Any, tuple[int, int] | None]] = {}
+        for name in files:
+            path = os.path.realpath(os.path.join(root, name))  # noqa: PTH118
             try:
                 with open(path, "rb") as file:  # noqa: PTH123 - strings, as everywhere here
-                    text = file.read()
-                self._wanted[path] = defined_in(
-                    ast.parse(text), compile(text, path, "exec", dont_inherit=True)
-                )
+                    text, found = file.read(), os.fstat(file.fileno())
+                defined = defined_in(ast.parse(text), compile(text, path, "exec", dont_inherit=True))
             except (OSError, SyntaxError, ValueError, RecursionError):
-                self._wanted[path] = {}
+                continue
+            identity = (found.st_dev, found.st_ino)
+            self._wanted[identity], self._names[identity] = defined, name
 
     def replaced(self) -> set[str]:
         """Names of functions in whose place there is something else now, each after its file."""
         found = set()
-        for module in list(sys.modules.values()):
-            space = getattr(module, "__dict__", None)
-            place = space.get("__file__") if isinstance(space, dict) else None
-            path = self._real(place) if isinstance(place, str) else ""
-            for name, code in self._wanted.get(path, {}).items():
-                now: Any = space
+        for module, file in self._modules():
+            for name, code in self._wanted[file].items():
+                now: Any = module.__dict__
                 for part in name.split("."):
                     now = (
                         now.get(part)
@@ -165,14 +163,32 @@ class DefinedFunctions:
                         else None
                     )
                 if getattr(now, "__code__", None) != code:
-                    found.add(self._names[path] + "::" + name)
+                    found.add(self._names[file] + "::" + name)
         return found
 
-    def _real(self, place: str) -> str:
-        """Looked up once: before and after each test all modules are asked."""
-        if place not in self._places:
-            self._places[place] = os.path.realpath(place)
-        return self._places[place]
+    def _modules(self) -> Iterator[tuple[Any, tuple[int, int] | None]]:
+        """The modules of these files. A module with a file is looked at once: before and after each test all
+        are asked.
+        """
+        for name, module in list(sys.modules.items()):
+            known = self._loaded.get(name)
+            if known is None or known[0] is not module:
+                space = getattr(module, "__dict__", None)
+                place = space.get("__file__") if isinstance(space, dict) else None
+                if not isinstance(place, str):
+                    continue
+                known = self._loaded[name] = (module, file_at(place))
+            if known[1] in self._wanted:
+                yield known
+
+
+def file_at(place: str, stat: Callable[[str], os.stat_result] = os.stat) -> tuple[int, int] | None:
+    """Which file is there, whatever links lead to it; None for none."""
+    try:
+        found = stat(place)  # bound when this was loaded: tests replace it
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def defined_in(tree: ast.Module, code: Any) -> dict[str, Any]:  # noqa: ANN401 - code objects

@@ -10,7 +10,6 @@ with the key.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import hashlib
@@ -18,18 +17,16 @@ import hmac
 import importlib
 import importlib.machinery
 import importlib.util
-import inspect
 import io
 import itertools
 import json
 import os
 import re
 import resource
-import shutil
 import signal
 import sys
-import tempfile
 import time
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,6 +46,8 @@ NEAR_TIME = (
     (signal.ITIMER_REAL, signal.SIGALRM, 10.0),
 )
 OTHERS: tuple[Any, ...] = (*range(-50, 250), "a", "b", "", 0.25, None)
+PATH = sys.path[1:]
+"""Where modules are found while nothing of the tree is."""
 FEW = 2
 MOST_PRINTED, MOST_ITEMS, MOST_WAITED = 500, 50, 1.0
 """How long calls with values near those of tests may compute, and how long they may wait, all together."""
@@ -111,7 +110,7 @@ def call(row: dict[str, Any]) -> str:
         return called(function, row["given"].replace(HERE, place) if place else row["given"], place)
     finally:
         if place:
-            shutil.rmtree(place, ignore_errors=True)
+            of_python("shutil").rmtree(place, ignore_errors=True)
 
 
 def called(function: Any, text: str, place: str) -> str:  # noqa: ANN401 - as above
@@ -143,7 +142,7 @@ def place_for(text: str) -> str:
     named = re.findall(HERE + r"[^'\"]*", text)
     if not named:
         return ""
-    place = tempfile.mkdtemp()
+    place: str = of_python("tempfile").mkdtemp()
     for path in (each.replace(HERE, place) for each in named):
         of_test = re.match(r".*/pytest-\d+/[^/]+", path)
         for folder in (os.path.dirname(path), of_test.group() if of_test else place):  # noqa: PTH120
@@ -173,15 +172,25 @@ def of_code(found: Any, code: str) -> Any:  # noqa: ANN401 - what a name leads t
 
 def ended(gave: Any) -> Any:  # noqa: ANN401 - what a function gave
     """That, or what comes of it when it is used: all that a generator gives, what a coroutine ends with."""
-    if inspect.isgenerator(gave):
+    if isinstance(gave, types.GeneratorType):
         return list(itertools.islice(gave, MOST_ITEMS))
-    if not inspect.iscoroutine(gave) and not inspect.isasyncgen(gave):
+    if not isinstance(gave, (types.CoroutineType, types.AsyncGeneratorType)):
         return gave
-    waited = gave if inspect.iscoroutine(gave) else all_of(gave)
+    asyncio: Any = of_python("asyncio")
+    waited = gave if isinstance(gave, types.CoroutineType) else all_of(gave)
     try:
         return asyncio.run(asyncio.wait_for(waited, MOST_WAITED))
-    except asyncio.TimeoutError:  # noqa: UP041 - another one before Python 3.11
+    except asyncio.TimeoutError:
         raise NotEnded from None
+
+
+def of_python(name: str) -> Any:  # noqa: ANN401 - a module
+    """A module of Python itself that few calls need: to load it takes longer than most of them."""
+    if name not in sys.modules:
+        path, sys.path[:] = sys.path[:], PATH
+        importlib.import_module(name)
+        sys.path[:] = path
+    return sys.modules[name]
 
 
 async def all_of(gave: Any) -> list[Any]:  # noqa: ANN401 - an asynchronous generator
