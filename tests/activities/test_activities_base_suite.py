@@ -11,6 +11,7 @@ from agentforge.activities.prepare import take_baseline
 from agentforge.core.inputs import BaselineReady
 from agentforge.store.baselines import read_kept
 from tests.gates.test_gates_judge import Bench, bench
+from tests.judging import ForkedJudge
 
 __all__ = ["bench"]  # a fixture
 pytestmark = pytest.mark.slow
@@ -18,6 +19,9 @@ pytestmark = pytest.mark.slow
 
 def taken(bench: Bench, tests: str) -> tuple[str, bool, int]:
     """The summary, whether it was kept, and how many whole runs of that tree are in the record."""
+    bench.world.sandbox = (
+        ForkedJudge()
+    )  # these tests look at more than their files: none is answered from a record
     base = bench.site.tree({"tests/test_old.py": tests})
     said = take_baseline(bench.world, replace(bench.state, base_tree=base, baseline=None))
     assert isinstance(said, BaselineReady), said

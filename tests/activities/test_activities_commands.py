@@ -44,7 +44,7 @@ def shared_surroundings(tmp_path_factory: pytest.TempPathFactory) -> Surrounding
     env = Environment(
         Path(sys.prefix),
         Path(sys.executable),
-        place / "source",
+        site.runner.env.source,
         (".",),
         (),
         "test",

@@ -31,10 +31,10 @@ SHOP = {
     "shop/__init__.py": "",
     CART: "class Cart:\n    total = 0\n\n    def add(self, price):\n        self.total = price\n",
     "shop/log.py": "class Log:\n    def add(self, line):\n        return line\n",
-    TILL: "def open_till(mine):\n    mine.add(1)\n",
+    TILL: "\n\n".join(f"def {name}_till(mine):\n    mine.add(1)\n" for name in ("open", "fill", "close")),
     "tests/test_log.py": 'from shop.log import Log\n\n\ndef test_a_line():\n    assert Log().add("x") == "x"\n',
 }
-RIGHT = {f"{CART}:4": [(TILL, 2), ("/etc/passwd", 1)]}
+RIGHT = {f"{CART}:4": [*((TILL, line) for line in (2, 6, 10)), ("/etc/passwd", 1)]}
 SEEN = f"Using Cart.add, in {TILL}:\n  1: def open_till(mine)"
 TEST = "from shop.cart import Cart\n\n\ndef test_two_prices():\n    cart = Cart()\n    cart.add(1)\n    cart.add(2)\n    assert cart.total == 3\n"
 FIX = edit(CART, "self.total = price", "self.total += price")
@@ -141,7 +141,7 @@ def test_steps_after_the_answer_are_shown_it_and_a_replay_without_the_server_is_
     assert why.endswith("who uses it: told by ty")
     kept = record(task, state)
     assert kept["tree"] == state.base_tree
-    assert kept["uses"] == {f"{CART}::Cart.add": {TILL: [2]}}, "what lies outside is not kept"
+    assert kept["uses"] == {f"{CART}::Cart.add": {TILL: [2, 6, 10]}}, "what lies outside is not kept"
     verified = play.person.run("verify", task.task_id, "--json")
     assert verified.code == 0, verified.said
     for program in (Path(os.environ["AGENTFORGE_HOME"]) / "cache").resolve().rglob("bin/ty"):

@@ -217,7 +217,7 @@ def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> Tool
         whole: Document = {**before, **document}
         subject_whole = _subject(world, state, name, whole, doing)
         wrong_whole = artifact_problems(contract, whole, subject_whole, final=False)
-        if len(wrong_whole) <= len(wrong) or problems(contract, document, final=False):
+        if len(wrong_whole) < len(wrong) or problems(contract, document, final=False):
             document, subject, wrong = whole, subject_whole, wrong_whole
     if (
         owed[name].part == "questions"

@@ -72,6 +72,8 @@ class KindsPolicy:
     weakens_tests: re.Pattern[str]
     dead_code: re.Pattern[str]
     test_settings: re.Pattern[str]
+    packaging: re.Pattern[str]
+    """Words of a request that is about how the project is packaged."""
     form: re.Pattern[str]
     observable: frozenset[str]
     paths: Mapping[NoCode, tuple[Glob, ...]]
@@ -122,6 +124,7 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
         less_will_do=_whole_words(document["less_will_do"]),
         dead_code=_whole_words(document["dead_code"]),
         test_settings=_whole_words(document["test_settings"]),
+        packaging=_whole_words(document["packaging"]),
         form=_whole_words(document["form"]),
         weakens_tests=_whole_words(document["weakens_tests"]),
         observable=words(f"{where}: observable", document["observable"]),

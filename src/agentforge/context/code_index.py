@@ -10,6 +10,7 @@ from functools import lru_cache
 from agentforge.languages.facts import FileFacts, facts_of
 from agentforge.languages.lexed import stems
 from agentforge.languages.names import module_of
+from agentforge.languages.plain.answers import is_of_others
 from agentforge.languages.tests import is_run, looks_like_test
 from agentforge.languages.values import Symbol
 
@@ -17,9 +18,6 @@ _ASIDE = frozenset({"bench", "benchmark", "benchmarks", "demos", "doc", "docs", 
     {"dist", "example", "examples", "sample", "samples", "scripts"}
 )
 """Folders at the top beside the project's own code: what explains it, is built from it, or is of others."""
-
-_OF_OTHERS = frozenset({"_vendor", "_vendored", "node_modules", "third_party", "vendor", "vendored"})
-"""Folders of code that others wrote, wherever they lie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ def is_aside(path: str) -> bool:
     in what was built from it.
     """
     top, _, rest = path.partition("/")
-    return bool(rest) and (top.lower() in _ASIDE or not _OF_OTHERS.isdisjoint(path.split("/")[:-1]))
+    return bool(rest) and (top.lower() in _ASIDE or is_of_others(path))
 
 
 @lru_cache(maxsize=65_536)

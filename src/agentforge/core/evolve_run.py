@@ -133,8 +133,8 @@ def _entered(state: State, event: StageEntered) -> State:
     if before is not None and same:  # the same role goes on from what it did
         run = replace(run, tried=before.tried, recent=before.recent, acts=before.acts)
     stage = state.pipeline.stage(event.stage)
-    if before is not None and (stage.makes("tests") or stage.makes("change")):
-        # What the role before had to open, this one would have to open again.
+    if before is not None and not same and (stage.makes("tests") or stage.makes("change")):
+        # What the role before had to open, this one would have to open again. A new attempt begins anew.
         run = replace(run, working=before.working)
     return replace(state, runs=(run, *others), tree=event.entry_tree)
 

@@ -5,13 +5,12 @@ program can only be shown to behave as before; of tests alone, to test what is t
 settings, to change nothing that a test sees.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from agentforge.catalog.kinds import AskedFor, asked_for, lowered_to, what_kind_of_file
-from agentforge.catalog.kinds_policy import NoCode
+from agentforge.catalog.kinds_policy import NoCode, kinds_policy
 from agentforge.core.kinds import IN_WORDS, ProofKind, is_weaker
 from agentforge.core.reply import Json
 from agentforge.core.values import VIOLATION, Escalation, EscalationKind, Question, agrees
@@ -82,10 +81,6 @@ class Allowed:
     change."""
 
 
-_PACKAGING = re.compile(
-    r"(?i)\b(?:python|pypy|classifiers?|metadata|packaging|dependenc\w+|require\w*|licen[cs]e|\d+\.\d+)\b"
-)
-"""Words of a request that is about how the project is packaged."""
 GOALS: Mapping[str, ProofKind] = {
     "test": "tests_only",
     "document": "no_code",
@@ -231,7 +226,7 @@ def _only_packaging(paths: Sequence[str], allowed: Allowed) -> bool:
     what builds the project.
     """
     builds = frozenset(name for language in LANGUAGES for name in language.projects.BUILD_FILES)
-    of_packaging = _PACKAGING.search(allowed.asked.words) is not None
+    of_packaging = kinds_policy().packaging.search(allowed.asked.words) is not None
     return of_packaging and bool(paths) and all(path.rpartition("/")[2] in builds for path in paths)
 
 

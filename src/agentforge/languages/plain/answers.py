@@ -24,7 +24,9 @@ from agentforge.system.canon import digest
 NOT_PROJECTS = frozenset({"examples", "fixtures", "test", "testdata", "tests", "third_party", "vendor"})
 """Folders below which a file that makes a project is material of another one."""
 
-_OF_OTHERS = frozenset({"_vendor", "bower_components", "node_modules", "third_party", "vendor", "vendored"})
+_OF_OTHERS = frozenset(
+    {"_vendor", "_vendored", "bower_components", "node_modules", "third_party", "vendor", "vendored"}
+)
 
 
 def is_of_others(path: str) -> bool:
