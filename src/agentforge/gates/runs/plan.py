@@ -87,7 +87,7 @@ def _other_numbers(green: Mapping[str, Json], none_new: str) -> PlannedRun:
     found = green.get("other_numbers")
     made = found.get("runs") if isinstance(found, dict) else 0
     count = made if isinstance(made, int) else 0
-    why = none_new or "the new tests say plainly what must come of the change"
+    why = none_new or "the new tests say plainly what must come, or no number does"
     return PlannedRun("numbers of the change a little other", count, "" if count else why)
 
 
