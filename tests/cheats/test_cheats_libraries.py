@@ -12,7 +12,7 @@ from tests.cheats.stage import Cheat, Files, How, Stage
 from tests.depth import telling
 from tests.whole.distributions import ITSDANGEROUS, TOOLZ, Distribution
 
-pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(300)]
 
 SIGNER, SIGNED = "src/itsdangerous/signer.py", "tests/test_itsdangerous/test_view.py"
 ITER, LAST = "toolz/itertoolz.py", "toolz/tests/test_last.py"

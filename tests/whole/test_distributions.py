@@ -17,7 +17,7 @@ from tests.whole.distributions import ITSDANGEROUS, TOOLZ, Distribution
 from tests.whole.plays import finished
 
 UV = Path(sys.executable).with_name("uv")
-pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(300)]
 
 Way = Literal["a script", "the wire"]
 WHOLE: list[tuple[Distribution, Way]] = [
