@@ -220,7 +220,7 @@ def test_a_stage_that_comes_again_is_left_and_not_done() -> None:
     submit(task)
     judge(task, "blocked", "R-1: wrong")
     assert [item.progress for item in plan(task.state)] == ["done", "done", "under_way", "left", "left"]
-    assert "green     running: attempt 1, step 1 of 20, revision 1, assemble" in page(
+    assert "green     running: attempt 1, step 1 of 20, revision 1, assembling the context" in page(
         standing(task.state), TASK_FILES, Times()
     )
 
@@ -248,7 +248,7 @@ def test_a_skipped_stage_is_marked_on_the_page() -> None:
     submit(task)
     judge(task)
     task.end("Commit", CommitMade(StageResult(task.state.tree, "c1", ("no_ambiguities",))))
-    assert "clarify   running: skipped (the request leaves nothing open), judge" in page(
+    assert "clarify   running: skipped (the request leaves nothing open), judging on a pristine checkout" in page(
         standing(task.state), TASK_FILES, Times()
     )
     accept(task)

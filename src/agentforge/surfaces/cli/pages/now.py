@@ -36,15 +36,16 @@ def doing(state: State) -> str:
     if any(each.point != "handed_in" for each in state.panel):
         return f"{run.stage} · {', '.join(map(reviewer_now, state.panel))} · {total}"
     most = state.stage_of(run).max_steps
-    return f"{run.stage} · step {run.steps or 1} of at most {most} · {_work_at(run)} · {total}"
+    return f"{run.stage} · step {run.steps or 1} of at most {most} · {work_at(run)} · {total}"
 
 
 def reviewer_now(run: Run) -> str:
     """Somebody beside the worker, and what it does now."""
-    return f"{run.name}: {_work_at(run)}"
+    return f"{run.name}: {work_at(run)}"
 
 
-def _work_at(run: Run) -> str:
+def work_at(run: Run) -> str:
+    """What a run does now, in words."""
     return _POINTS.get(run.point, run.point)
 
 

@@ -10,7 +10,7 @@ from agentforge.store.task.artifacts import is_derived
 from agentforge.store.task.times import Times
 from agentforge.store.task.views import Planned, north_star_word, plan
 from agentforge.surfaces.cli.pages.answers import next_commands
-from agentforge.surfaces.cli.pages.now import reviewer_now
+from agentforge.surfaces.cli.pages.now import reviewer_now, work_at
 from agentforge.surfaces.cli.pages.words import bill, skip_reason
 from agentforge.system.visible import brief
 
@@ -23,7 +23,7 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
     lines = [
         state.task_id,
         f"  request   {brief(state.request, 300)}",
-        f"  status    {_both_words(state)}, since {times.updated_at}",
+        f"  status    {_both_words(state)}, since {_second(times.updated_at)}",
         f"  pipeline  {state.pipeline.name}, lane {state.pipeline.lane}, mode {mode}{why}",
         *(f"  rose      to {state.pipeline.lane}: {brief(reason)}" for reason in state.risen),
         f"  base      {state.base_commit[:12]}",
@@ -89,7 +89,8 @@ def _progress(state: State, item: Planned) -> str:
             head = {"blocked": "needs your answer", "failed": "stopped", "cancelled": "stopped"}.get(
                 state.status, "running"
             )
-            return f"{head}: {', '.join([*parts, run.point])}"
+            parts += [work_at(run)] if head == "running" else []
+            return f"{head}: {', '.join(parts)}"
 
 
 def _baseline(state: State) -> str:
@@ -106,6 +107,11 @@ def _branch(report: TaskReport) -> str:
         if report.tip
         else "none yet: no accepted stage has changed a file"
     )
+
+
+def _second(moment: str) -> str:
+    """A moment as people read it: 2026-11-19 06:14:26 UTC."""
+    return f"{moment[:10]} {moment[11:19]} UTC" if moment.endswith("Z") else moment
 
 
 def _both_words(state: State) -> str:
