@@ -248,8 +248,9 @@ def test_a_skipped_stage_is_marked_on_the_page() -> None:
     submit(task)
     judge(task)
     task.end("Commit", CommitMade(StageResult(task.state.tree, "c1", ("no_ambiguities",))))
-    assert "clarify   running: skipped (the request leaves nothing open), judging on a pristine checkout" in page(
-        standing(task.state), TASK_FILES, Times()
+    assert (
+        "clarify   running: skipped (the request leaves nothing open), judging on a pristine checkout"
+        in page(standing(task.state), TASK_FILES, Times())
     )
     accept(task)
     assert "clarify   skipped (the request leaves nothing open), accepted at commit-clari" in page(

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import Unusable
+from agentforge.system import processes
 from agentforge.system.processes import Completed, kill_all, run
 
 
@@ -56,9 +57,10 @@ def test_output_code_and_directory_are_told(tmp_path: Path) -> None:
     )
 
 
-def test_the_environment_is_only_what_was_given(tmp_path: Path) -> None:
-    done = run(["/usr/bin/env"], cwd=tmp_path, env={"A": "b"}, timeout_s=10)
-    assert done.out == b"A=b\n"
+@pytest.mark.parametrize("by_starter", [False, True])
+def test_the_environment_is_only_what_was_given(tmp_path: Path, *, by_starter: bool) -> None:
+    done = run(["/usr/bin/env"], cwd=tmp_path, env={"A": "b"}, timeout_s=10, by_starter=by_starter)
+    assert (done.argv, done.out) == (("/usr/bin/env",), b"A=b\n")
 
 
 def test_a_signal_is_a_negative_code(tmp_path: Path) -> None:
@@ -113,19 +115,42 @@ def test_a_child_may_ignore_its_input(tmp_path: Path) -> None:
     assert sh("exit 0", tmp_path, data=b"x" * 1_000_000).code == 0
 
 
-def test_a_missing_program_is_one_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_starter", [False, True])
+def test_a_missing_program_is_one_sentence(tmp_path: Path, *, by_starter: bool) -> None:
     with pytest.raises(Unusable) as caught:
-        run(["no-such-program"], cwd=tmp_path, env=dict(os.environ), timeout_s=1)
+        run(["no-such-program"], cwd=tmp_path, env=dict(os.environ), timeout_s=1, by_starter=by_starter)
     assert caught.value.sentence == "`no-such-program` is not installed."
 
 
-def test_a_missing_directory_is_not_taken_for_a_missing_program(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_starter", [False, True])
+def test_a_missing_directory_is_not_taken_for_a_missing_program(tmp_path: Path, *, by_starter: bool) -> None:
     with pytest.raises(Unusable, match="does not exist"):
-        run(["true"], cwd=tmp_path / "gone", env=dict(os.environ), timeout_s=1)
+        run(["true"], cwd=tmp_path / "gone", env=dict(os.environ), timeout_s=1, by_starter=by_starter)
 
 
-def test_no_shell_reads_the_arguments(tmp_path: Path) -> None:
-    assert run(["echo", "$HOME; ls"], cwd=tmp_path, env=dict(os.environ), timeout_s=5).out == b"$HOME; ls\n"
+@pytest.mark.parametrize("by_starter", [False, True])
+def test_no_shell_reads_the_arguments(tmp_path: Path, *, by_starter: bool) -> None:
+    words = ["echo", "$HOME; ls"]
+    done = run(words, cwd=tmp_path, env=dict(os.environ), timeout_s=5, by_starter=by_starter)
+    assert done.out == b"$HOME; ls\n"
+
+
+def test_a_starter_has_its_program_join_what_is_named_and_starts_nothing_for_a_parent_that_is_gone(
+    tmp_path: Path,
+) -> None:
+    group = tmp_path / "cgroup.procs"
+    fd = os.open(group, os.O_WRONLY | os.O_CREAT)
+    try:
+        run(["true"], cwd=tmp_path, env=dict(os.environ), timeout_s=5, joins=[fd], by_starter=True)
+    finally:
+        os.close(fd)
+    starter = processes._starter()
+    assert starter == () or group.read_text() == "0\n"
+    if starter:
+        late = subprocess.run(
+            [*starter, str(os.getpid() + 1), "0", "touch", "begun"], cwd=tmp_path, check=False
+        )
+        assert (late.returncode, (tmp_path / "begun").exists()) == (1, False)
 
 
 def test_kill_all_ends_every_run(tmp_path: Path) -> None:
@@ -149,12 +174,15 @@ from pathlib import Path
 from agentforge.system.processes import run
 fd = os.open("lock", os.O_RDWR | os.O_CREAT)
 import fcntl; fcntl.flock(fd, fcntl.LOCK_EX)
-run(["sh", "-c", sys.argv[1]], cwd=Path.cwd(), env=dict(os.environ), timeout_s=None, pass_fds=[fd])
+words, by_starter = ["sh", "-c", sys.argv[1]], bool(sys.argv[2:])
+run(words, cwd=Path.cwd(), env=dict(os.environ), timeout_s=None, pass_fds=[fd], by_starter=by_starter)
 """
 
 
-def test_a_child_dies_with_its_parent(tmp_path: Path) -> None:
-    driver = subprocess.Popen([sys.executable, "-c", _DRIVER, "echo $$ >child; exec sleep 100"], cwd=tmp_path)
+@pytest.mark.parametrize("how", [(), ("by its starter",)])
+def test_a_child_dies_with_its_parent(tmp_path: Path, how: tuple[str, ...]) -> None:
+    words = [sys.executable, "-c", _DRIVER, "echo $$ >child; exec sleep 100", *how]
+    driver = subprocess.Popen(words, cwd=tmp_path)
     assert eventually(lambda: (tmp_path / "child").exists() and (tmp_path / "child").read_text() != "")
     child = int((tmp_path / "child").read_text())
     assert is_running(child)

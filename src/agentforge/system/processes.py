@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -70,17 +71,26 @@ def run(  # noqa: PLR0913 - every one of them is the caller's business
     die_with_parent: bool = True,
     watch: Callable[[int], str] | None = None,
     joins: Sequence[int] = (),
+    by_starter: bool = False,
 ) -> Completed:
     """Run a program to its end, in its own session. Afterwards nothing of its process group is left.
 
     `output_limit` bounds stdout and stderr each: head and tail are kept, and a line says how much was cut;
     `tee` sees all of it. `marks` are descriptors that somebody else holds for it. `watch` is asked now and
     then, and ends it by saying why. `joins` are open files of control groups that it enters before anything
-    else. A child that dies with its parent costs a full fork; a short one that
-    holds the parent's lock may be let finish instead.
+    else. A child that dies with its parent costs a full fork, which takes the longer the larger this process
+    is; a short one that holds the parent's lock may be let finish instead. `by_starter`: it is a program of
+    ours, which is sure to start, so that two small programs may do before it what the fork is needed for.
     """
     started = time.monotonic()
-    before_exec = _die_with(os.getpid(), joins) if die_with_parent else None
+    starter = _starter() if die_with_parent and by_starter else ()
+    before_exec = _die_with(os.getpid(), joins) if die_with_parent and not starter else None
+    if starter:
+        _look_for(argv[0], env)
+        doors = [str(Path(f"/proc/self/fd/{group}").readlink()) for group in joins]
+        words, argv = argv, (*starter, str(os.getpid()), str(len(doors)), *doors, *argv)
+    else:
+        words = argv
     child = _start(argv, cwd=cwd, env=env, pipe_in=bool(input), pass_fds=pass_fds, before_exec=before_exec)
     if marks:
         with _lock:
@@ -92,7 +102,7 @@ def run(  # noqa: PLR0913 - every one of them is the caller's business
     finally:
         _end(child)
     return Completed(
-        argv=tuple(argv),
+        argv=tuple(words),
         code=child.returncode,
         out=out.value(),
         err=err.value(),
@@ -188,6 +198,33 @@ def _die_with(parent: int, joins: Sequence[int] = ()) -> Callable[[], None]:
                 os._exit(1)
 
     return before_exec
+
+
+_START = (
+    'parent=$1 left=$2; shift 2; [ "$PPID" = "$parent" ] || exit 1; '
+    'while [ "$left" -gt 0 ]; do { echo 0 >"$1"; } 2>/dev/null; shift; left=$((left - 1)); done; '
+    'unset PWD OLDPWD; exec "$@"'
+)
+"""The same as `_die_with` does, in the words of a shell, once the signal is asked for. Where a shell is, it
+tells whatever it starts; nobody asked for that.
+"""
+
+
+@cache
+def _starter() -> tuple[str, ...]:
+    """The programs that ask for the signal and look who the parent is; empty where the machine has none."""
+    setpriv, shell = (shutil.which(name, path=os.defpath) for name in ("setpriv", "sh"))
+    if sys.platform != "linux" or setpriv is None or shell is None:
+        return ()
+    words = (setpriv, "--pdeathsig", "KILL", shell, "-c")
+    tried = subprocess.run((*words, "exit 7"), stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return (*words, _START, "sh") if tried.returncode == 7 else ()
+
+
+def _look_for(program: str, env: Mapping[str, str]) -> None:
+    """A program that is not there is told as itself, and not as its starter."""
+    if shutil.which(program, path=env.get("PATH")) is None:
+        raise Unusable(f"`{program}` is not installed.", "Install it, and try again.")
 
 
 def ends_with_us() -> Callable[[], None]:

@@ -106,6 +106,7 @@ class Bubblewrap:
                 tee=confinement.tee,
                 watch=bounds.look,
                 joins=bounds.doors,
+                by_starter=True,
             )
             _await_end(ended, alive)
             done = bounds.judged(done)

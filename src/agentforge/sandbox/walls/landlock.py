@@ -103,6 +103,7 @@ class Landlock:
                 tee=confinement.tee,
                 watch=bounds.look,
                 joins=bounds.doors,
+                by_starter=True,
             )
             done = bounds.judged(done)
         if done.code == LAUNCHER_FAILED and done.err.startswith(b"confine: "):
