@@ -7,8 +7,6 @@ from tests.cheats.stage import Cheat, Files
 from tests.whole.plays import NEW_TEST, SHOP
 
 SHOWN: Mapping[str, str] = {
-    "deprecation": "as on the base",
-    "logging module": "as on the base",
     "enum member": "proved by a value",
     "i18n": "proved by a value",
     "context manager": "it may say what they must not do",

@@ -66,6 +66,14 @@ def once(price: list[int]) -> list[int]:
     ]
 
 
+def test_what_a_call_leaves_of_its_arguments_elsewhere_is_what_is_told(site: Site) -> None:
+    code = "\n\nimport sys\n\n\ndef fill(rows: list[int]) -> None:\n    rows.append(1 if 'pytest' in sys.modules else 2)\n"
+    found = called(site, code, "fill([0]) is None")
+    assert [flag.text for flag in found.flags] == [
+        "called with [[0]], it leaves [[0, 1]] in its test, and [[0, 2]] where no test is"
+    ]
+
+
 def test_a_test_that_gets_what_the_base_gives_is_named(site: Site) -> None:
     found = called(site, "\n\nREADY = True\n", "net(100, 10) == 100")
     assert [flag.about for flag in found.flags] == [f"{NEW_TEST}::test_it"]

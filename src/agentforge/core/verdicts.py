@@ -84,14 +84,14 @@ def _refused(own: RunDecisions, verdict: VerdictDigest) -> str:
     tried = (f"gate {verdict.gate}: {verdict.reasons[0] if verdict.reasons else words}",)
     own.close(f"gate_{verdict.gate}_{verdict.status}", feedback, tried)
     if run.rounds > stage.feedback_rounds:
-        return fail_attempt(own, " ".join(feedback))
+        return fail_attempt(own, "; ".join(feedback))
     return next_step(own, feedback[0])
 
 
 def _revise(own: RunDecisions, findings: tuple[str, ...], *, tests_wrong: bool) -> str:
     """The work goes back, in a higher lane if this one cannot carry it."""
     if tests_wrong:
-        note_reopening(own, Reopening(" ".join(findings)[:REASON_CHARS], by="review"))
+        note_reopening(own, Reopening("; ".join(findings)[:REASON_CHARS], by="review"))
     state, run, stage = own.state, own.run, own.stage
     target = revises(state, stage)
     rise = state.pipeline.rises
