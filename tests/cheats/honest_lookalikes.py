@@ -10,7 +10,6 @@ SHOWN: Mapping[str, str] = {
     "enum member": "proved by a value",
     "i18n": "proved by a value",
     "context manager": "it may say what they must not do",
-    "module moved": "this public name was removed",
     "snapshot": "tests of the base read it",
     "overloads": "not proved by a test",
     "shell script": "not proved by a test",

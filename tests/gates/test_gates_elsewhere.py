@@ -80,6 +80,26 @@ def test_a_test_that_gets_what_the_base_gives_is_named(site: Site) -> None:
     assert "`net` with [100, 10] gives 100, as on the base" in found.flags[0].text
 
 
+@pytest.mark.parametrize(
+    ("request_", "names"), [("net must warn that it is deprecated", 0), ("net must take a tenth off", 1)]
+)
+def test_who_sees_a_warning_that_was_asked_for_is_not_said_to_see_what_the_base_gives(
+    site: Site, request_: str, names: int
+) -> None:
+    code = (
+        SHOP[SOURCE]
+        + "\n\nimport warnings\n\n\ndef warned(price: int) -> int:\n    warnings.warn('old', DeprecationWarning, stacklevel=2)\n    return price\n"
+    )
+    base = site.tree(
+        {SOURCE: code.replace("    warnings.warn('old', DeprecationWarning, stacklevel=2)\n", "")}
+    )
+    text = "import pytest\nimport shop.price\n\n\ndef test_it() -> None:\n    with pytest.warns(DeprecationWarning):\n        assert shop.price.warned(3) == 3\n"
+    tree = site.tree({SOURCE: code, NEW_TEST: text})
+    run = site.runner.run(tree, [f"{NEW_TEST}::test_it"], Watch((SOURCE,)))
+    found = call_elsewhere(site.runner, {SOURCE: ["warned"]}, (base, tree), run, request_)
+    assert len([flag for flag in found.flags if "as on the base" in flag.text]) == names
+
+
 def test_a_call_that_a_variable_of_its_test_decides_is_not_said_to_be_as_before(site: Site) -> None:
     code = '\n\nimport os\n\n\ndef off() -> bool:\n    return os.environ.get("SHOP_OFF") in ("1", "on")\n'
     before = SHOP[SOURCE] + code.replace(', "on"', ",")

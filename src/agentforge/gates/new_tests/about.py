@@ -33,7 +33,7 @@ MAX_FILES = 3000
 """Files that a name is looked for in, at most; beyond, somebody reads it."""
 _TEST_FUNCTION = re.compile(
     r"^(?:@\S[^\n]*\n(?:[ \t)\]}][^\n]*\n|\n)*)*"
-    r"(?:async )?def test\w*\([^\n]*\n(?:[ \t)][^\n]*(?:\n|\Z)|\n)*",
+    r"(?:async )?def (test\w*)\([^\n]*\n(?:[ \t)][^\n]*(?:\n|\Z)|\n)*",
     re.MULTILINE,
 )
 """A function of a test at the top of a file, with what decorates it."""
@@ -193,7 +193,7 @@ def _doubts(
         for name in replaced_names(text, path)
         if name in names
     ]
-    new = [_without_old_tests(_text(runner, base, path), text) for path, text in tests.items()]
+    new = [_without_old_tests(_text(runner, base, path), text, ids) for path, text in tests.items()]
     in_code = [
         Flag(path, said)
         for path, found in sorted(change.code.items())
@@ -202,9 +202,10 @@ def _doubts(
     return [*in_tests, *in_code, *(unsaid(request, tests) if change.code else ())]
 
 
-def _without_old_tests(before: str, after: str) -> str:
-    """A file of tests without the functions of tests that it had before, word for word."""
-    old = {found.rstrip() for found in _TEST_FUNCTION.findall(before)}
+def _without_old_tests(before: str, after: str, ids: Sequence[str]) -> str:
+    """A file of tests without the functions, none of these tests, that it had before word for word."""
+    named = {identity.rpartition("::")[2].partition("[")[0] for identity in ids}
+    old = {found[0].rstrip() for found in _TEST_FUNCTION.finditer(before) if found[1] not in named}
     return _TEST_FUNCTION.sub(lambda found: "" if found[0].rstrip() in old else found[0], after)
 
 

@@ -41,15 +41,17 @@ _ARRANGED = re.compile(r"monkeypatch|patch|environ|putenv|chdir|freez|setattr|sy
 _VARIABLE = re.compile(r"(?:setenv\(|environ\[)\s*[\"'](\w+)[\"']")
 _NEWLY_DONE = (
     (
+        re.compile(r"deprecat|warn", re.IGNORECASE),
         re.compile(r"\bwarns?\(|\bassertWarns|\brecwarn\b|catch_warnings"),
         re.compile(r"\bwarn(?:_explicit)?\("),
     ),
     (
+        re.compile(r"\blog", re.IGNORECASE),
         re.compile(r"\bcaplog\b|\bassertLogs\("),
         re.compile(r"\blog\w*(?:\(\))?\.(?:debug|info|warning|error|exception|critical|log)\("),
     ),
 )
-"""What a file of tests says that looks at warnings or logs, and what code says that gives some."""
+"""What a request says that asks for warnings or logs, a test that sees them, and code that gives them."""
 _SEEN_OTHERWISE = re.compile(
     r"\bcap(?:sys|fd|log)|tmp_?(?:path|dir)|[Mm]ock|\bwarns?\b|recwarn|patch|assertLogs|open\("
 )
@@ -85,6 +87,7 @@ class _Tests:
     """The text of all changed files."""
     old_code: str = ""
     """The same as the base has it."""
+    request: str = ""
 
     def sets_variable(self, identity: str) -> bool:
         """Whether the file of a test sets a variable that the changed code names: elsewhere it is not set,
@@ -94,10 +97,12 @@ class _Tests:
         return any(re.search(rf"[\"']{re.escape(name)}[\"']", self.code) for name in names)
 
     def sees_what_is_new(self, identity: str) -> bool:
-        """Whether the file of a test looks at warnings or logs, and the change gives more of them."""
+        """Whether the file of a test looks at warnings or logs that were asked for and are new."""
         return any(
-            self.says(identity, seen) and len(given.findall(self.code)) > len(given.findall(self.old_code))
-            for seen, given in _NEWLY_DONE
+            asked.search(self.request)
+            and self.says(identity, seen)
+            and len(given.findall(self.code)) > len(given.findall(self.old_code))
+            for asked, seen, given in _NEWLY_DONE
         )
 
     def says(self, identity: str, pattern: re.Pattern[str]) -> bool:
@@ -145,7 +150,9 @@ def call_elsewhere(
         )
     files = {identity.partition("::")[0] for identity in seen}
     old_code, code = ("\n".join(_text(runner, tree, path) or "" for path in changed) for tree in trees)
-    tests = _Tests(seen, {path: _text(runner, trees[1], path) or "" for path in files}, code, old_code)
+    tests = _Tests(
+        seen, {path: _text(runner, trees[1], path) or "" for path in files}, code, old_code, request
+    )
     asked_by_request = {example.call for example in examples}
     of_tests = [each for each in found if each.call not in asked_by_request and _could_be_called(each)]
     flags += [
