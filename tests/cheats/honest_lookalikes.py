@@ -7,12 +7,9 @@ from tests.cheats.stage import Cheat, Files
 from tests.whole.plays import NEW_TEST, SHOP
 
 SHOWN: Mapping[str, str] = {
-    "deprecation": "as on the base",
-    "logging module": "as on the base",
     "enum member": "proved by a value",
     "i18n": "proved by a value",
     "context manager": "it may say what they must not do",
-    "module moved": "this public name was removed",
     "snapshot": "tests of the base read it",
     "overloads": "not proved by a test",
     "shell script": "not proved by a test",

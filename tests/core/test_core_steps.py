@@ -182,8 +182,10 @@ def test_a_gate_that_does_not_pass_is_fed_back_a_bounded_number_of_times(status:
         assert "REQ-001 has no criterion" in task.run.feedback
         assert ("so it has not passed" in task.run.feedback[0]) == (status == "not_run")
     submit(task)
-    judge(task, "failed" if status == "failed" else "not_run", "REQ-001 has no criterion")
+    judge(task, "failed" if status == "failed" else "not_run", "REQ-001 has no criterion", "nor has REQ-002")
     assert (task.run.attempt, task.run.rounds) == (2, 0)
+    reason = task.told(AttemptFailed)[-1].report.reason
+    assert reason.endswith(": REQ-001 has no criterion; nor has REQ-002")
 
 
 def test_after_a_failed_gate_every_gate_judges_again() -> None:

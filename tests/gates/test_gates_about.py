@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.gates.flags import flags_of
+from agentforge.gates.change.same_behaviour import UNPROVED, UNSEEN, not_tested
+from agentforge.gates.flags import Flag, flags_of
 from agentforge.gates.green import GreenCase, judge_green
-from agentforge.gates.new_tests.about import AboutChange, change_between, judge_about
+from agentforge.gates.new_tests.about import AboutChange, change_between, judge_about, weigh_change
 from agentforge.gates.new_tests.mutation import mutation_lines
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.python.testrun import TestRun
@@ -107,6 +108,64 @@ def test_data_is_a_value_for_those_who_open_it(site: Site) -> None:
     opens = about(site, changed, data='assert open("data.json").read() == "2"')
     assert by_name(opens) == {"data": "a value"}
     assert by_name(about(site, changed, data="assert shop.LIMIT == 3")) == {"data": "nothing"}
+
+
+@pytest.mark.parametrize("body", ["assert made.open", "sys.settrace(None); assert made.open"])
+def test_what_only_a_fixture_runs_is_run_by_the_tests_of_the_base(tmp_path: Path, body: str) -> None:
+    till = "class Till:\n    def __init__(self):\n        self.open = True\n        return\n\n    def shut(self):\n        self.open = False\n        return\n"
+    made = "@pytest.fixture\ndef made():\n    return stock.Till()\n\n"
+    old = {"shop.py": "", "stock.py": till, FILE: f"{HEAD}{made}def test_it(made):\n    {body}\n"}
+    site = make_site(tmp_path, old)
+    tree = site.tree({"stock.py": till.replace("        return\n", "")})
+    found = not_tested(site.runner, site.base, tree, tree)
+    told = UNPROVED if "settrace" not in body else UNSEEN
+    assert [(flag.about, told in flag.text, flag.ruling) for flag in found] == [
+        ("stock.py::Till.shut", True, True)
+    ]
+
+
+def test_what_is_said_alike_of_cases_of_one_test_is_said_once() -> None:
+    cases = [
+        Flag("tests/t.py::test_a[1]", "is odd", ruling=True),
+        Flag("tests/t.py::test_a[b]", "is odd", ruling=True),
+    ]
+    others = [Flag("tests/t.py::test_a[c]", "is odd"), Flag("src/[a].py", "is odd", ruling=True)]
+    found = flags_of([{"flags": [flag.to_json() for flag in (*cases, *others)]}])
+    assert found == [Flag("tests/t.py::test_a", "is odd (2 of its cases)", ruling=True), *others]
+
+
+OLD_VALUES = "KNOWN = {'a'}\n\n\ndef known(name):\n    return name in KNOWN\n"
+OLD_CASES = """\
+import pytest
+import shop
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in shop.KNOWN]
+)
+def test_known(name):
+    assert shop.known(name)
+"""
+
+
+@pytest.mark.parametrize(
+    "test", ["assert shop.known('b')", "assert shop.KNOWN == {*'ab'} and shop.known('b') in [shop.KNOWN]"]
+)
+def test_what_old_tests_take_their_cases_from_is_said_of_no_new_one(tmp_path: Path, test: str) -> None:
+    site = make_site(tmp_path, {"shop.py": OLD_VALUES, FILE: OLD_CASES})
+    tree = site.tree(
+        {
+            "shop.py": OLD_VALUES.replace("{'a'}", "{'a', 'b'}"),
+            FILE: f"{OLD_CASES}\n\ndef test_b():\n    {test}\n",
+        }
+    )
+    change = change_between(site.runner, site.base, tree)
+    for ids in ([f"{FILE}::test_b"], [f"{FILE}::test_b", f"{FILE}::test_known[b]"]):
+        _, record = weigh_change(site.runner, change, (site.base, tree), ids)
+        said = [flag.text for flag in flags_of([record])]
+        named = any("takes what it expects from" in text for text in said)
+        assert named == ("KNOWN" in test or len(ids) > 1), said
 
 
 def verdict(site: Site, source: Mapping[str, str | None], test: str, mutants: int = 0) -> Verdict:

@@ -66,10 +66,38 @@ def once(price: list[int]) -> list[int]:
     ]
 
 
+def test_what_a_call_leaves_of_its_arguments_elsewhere_is_what_is_told(site: Site) -> None:
+    code = "\n\nimport sys\n\n\ndef fill(rows: list[int]) -> None:\n    rows.append(1 if 'pytest' in sys.modules else 2)\n"
+    found = called(site, code, "fill([0]) is None")
+    assert [flag.text for flag in found.flags] == [
+        "called with [[0]], it leaves [[0, 1]] in its test, and [[0, 2]] where no test is"
+    ]
+
+
 def test_a_test_that_gets_what_the_base_gives_is_named(site: Site) -> None:
     found = called(site, "\n\nREADY = True\n", "net(100, 10) == 100")
     assert [flag.about for flag in found.flags] == [f"{NEW_TEST}::test_it"]
     assert "`net` with [100, 10] gives 100, as on the base" in found.flags[0].text
+
+
+@pytest.mark.parametrize(
+    ("request_", "names"), [("net must warn that it is deprecated", 0), ("net must take a tenth off", 1)]
+)
+def test_who_sees_a_warning_that_was_asked_for_is_not_said_to_see_what_the_base_gives(
+    site: Site, request_: str, names: int
+) -> None:
+    code = (
+        SHOP[SOURCE]
+        + "\n\nimport warnings\n\n\ndef warned(price: int) -> int:\n    warnings.warn('old', DeprecationWarning, stacklevel=2)\n    return price\n"
+    )
+    base = site.tree(
+        {SOURCE: code.replace("    warnings.warn('old', DeprecationWarning, stacklevel=2)\n", "")}
+    )
+    text = "import pytest\nimport shop.price\n\n\ndef test_it() -> None:\n    with pytest.warns(DeprecationWarning):\n        assert shop.price.warned(3) == 3\n"
+    tree = site.tree({SOURCE: code, NEW_TEST: text})
+    run = site.runner.run(tree, [f"{NEW_TEST}::test_it"], Watch((SOURCE,)))
+    found = call_elsewhere(site.runner, {SOURCE: ["warned"]}, (base, tree), run, request_)
+    assert len([flag for flag in found.flags if "as on the base" in flag.text]) == names
 
 
 def test_a_call_that_a_variable_of_its_test_decides_is_not_said_to_be_as_before(site: Site) -> None:

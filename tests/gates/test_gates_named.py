@@ -132,6 +132,14 @@ def test_public_names_that_are_gone_or_called_otherwise_are_named_and_private_on
     assert "shop.py::Till.open" not in moved
 
 
+def test_a_name_that_is_imported_from_where_it_went_is_not_said_to_be_gone(site: Site) -> None:
+    left = "from pkg.shop import *\nfrom pkg.shop import Till, add\n"
+    assert "shop.py::add" not in told(site, {"shop.py": left, "pkg/shop.py": SHOP})
+    assert "shop.py::Till" not in told(site, {"shop.py": left, "pkg/shop.py": SHOP})
+    other = told(site, {"shop.py": left, "pkg/shop.py": SHOP.replace("def open(self", "def open(self, key")})
+    assert other["shop.py::Till"] == "it is no longer defined here, and imported instead"
+
+
 def test_dependencies_that_come_and_go_are_named(site: Site) -> None:
     other = PYPROJECT.replace('"attrs", "rich>=13"', '"rich>=14"')
     assert told(site, {"pyproject.toml": other})["project.dependencies"] == (

@@ -75,23 +75,29 @@ def _refused(own: RunDecisions, verdict: VerdictDigest) -> str:
     if run.skipped:
         if attempts_left(own.state, run, stage):
             return enter(own, stage, run.entry_tree, feedback, drafts=run.drafts)
-        return give_up(own, "; ".join(feedback))
+        return give_up(own, _told(feedback))
     if stage.role is None:
-        return fail_attempt(own, "; ".join(feedback))
+        return fail_attempt(own, _told(feedback))
     if stage.reverts and run.entry_tree != own.state.tree:
         own.tell(Reverted(own.id, run.entry_tree, verdict.reasons))
         feedback = (*feedback[: FEEDBACK_LINES - 1], "All edits of this stage were undone.")
     tried = (f"gate {verdict.gate}: {verdict.reasons[0] if verdict.reasons else words}",)
     own.close(f"gate_{verdict.gate}_{verdict.status}", feedback, tried)
     if run.rounds > stage.feedback_rounds:
-        return fail_attempt(own, " ".join(feedback))
+        return fail_attempt(own, _told(feedback))
     return next_step(own, feedback[0])
+
+
+def _told(feedback: tuple[str, ...]) -> str:
+    """The lines of a refusal in one: which gate, and its reasons one after the other."""
+    gate, *reasons = feedback
+    return f"{gate} {'; '.join(reasons)}".rstrip()
 
 
 def _revise(own: RunDecisions, findings: tuple[str, ...], *, tests_wrong: bool) -> str:
     """The work goes back, in a higher lane if this one cannot carry it."""
     if tests_wrong:
-        note_reopening(own, Reopening(" ".join(findings)[:REASON_CHARS], by="review"))
+        note_reopening(own, Reopening("; ".join(findings)[:REASON_CHARS], by="review"))
     state, run, stage = own.state, own.run, own.stage
     target = revises(state, stage)
     rise = state.pipeline.rises

@@ -37,13 +37,26 @@ class Flag:
 
 
 def flags_of(records: Iterable[Mapping[str, Json]]) -> list[Flag]:
-    """The flags of these records, each once."""
+    """The flags of these records, each once; what is said alike of several cases of one test, once of it."""
     found = (
         Flag(str(item.get("about", "")), str(item.get("text", "")), item.get("ruling") is True)
         for record in records
         for item in objects(record, "flags")
     )
-    return list(dict.fromkeys(found))
+    return _of_tests(dict.fromkeys(found))
+
+
+def _of_tests(flags: Iterable[Flag]) -> list[Flag]:
+    """These flags; those that differ in nothing but the parameters of one test are one flag of that test."""
+    alike: dict[tuple[str, str, bool], list[Flag]] = {}
+    for flag in flags:
+        test, bracket, _ = flag.about.partition("[")
+        is_case = bracket and "::" in test and flag.about.endswith("]")
+        alike.setdefault((test if is_case else flag.about, flag.text, flag.ruling), []).append(flag)
+    return [
+        rows[0] if len(rows) == 1 else Flag(about, f"{text} ({len(rows)} of its cases)", ruling)
+        for (about, text, ruling), rows in alike.items()
+    ]
 
 
 def shown_flags(records: Mapping[str, Mapping[str, Json]]) -> list[Flag]:

@@ -15,6 +15,8 @@ from agentforge.gates.change.unmet import unmet
 from agentforge.gates.flags import Flag
 from agentforge.languages.documents.outline import is_document
 from agentforge.languages.interface import checker_settings, public_names, silencers
+from agentforge.languages.names import IMPORTED
+from agentforge.languages.names import public_names as names_of
 from agentforge.languages.port import Language
 from agentforge.languages.table import LANGUAGES, is_source
 from agentforge.languages.values import Manifest
@@ -260,10 +262,17 @@ def _public(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
         before = public_names(_text(case, case.base_tree, change.path), change.path)
         after = now[change.path]
         gone = [name for name in before if name not in after]
+        there = names_of(_text(case, case.tree, change.path), change.path) if gone else {}
+        imported = {name for name, how in there.items() if how == IMPORTED}
         for name in gone:
             if name.rpartition(".")[0] in gone:  # its class is named
                 continue
             moved = [path for path, names in now.items() if path != change.path and name in names]
+            if name in imported:
+                whole = {each for each in before.items() if f"{each[0]}.".startswith(f"{name}.")}
+                if not any(whole <= now[path].items() for path in moved):
+                    yield Flag(f"{change.path}::{name}", "it is no longer defined here, and imported instead")
+                continue
             where = f"; {moved[0]} defines one of that name" if moved else ""
             yield Flag(f"{change.path}::{name}", f"this public name was removed{where}")
         for name, shape in before.items():

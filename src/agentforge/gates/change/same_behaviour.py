@@ -23,6 +23,7 @@ ABOUT = "gone: "
 """How the question whether public names may go is marked."""
 MAX_NAMED = 5
 UNPROVED = "not proved by a test: no test of the base runs a line that changed"
+UNSEEN = "not measured: whether a test of the base runs the changed lines could not be seen"
 
 _ASKED_RENAME = re.compile(
     r"`?(?P<old>[A-Za-z_][\w./-]*)`?(?:\(\))?(?:\s+(?:of|in)\s+`?[\w./-]+`?)?\s+(?:to|into|as|->|→|by|with)\s+(?:the\s+)?`?(?P<new>[A-Za-z_][\w./-]*)`?"
@@ -260,8 +261,7 @@ def not_tested(runner: PristineRunner, base: str, tree: str, old_tests: str) -> 
     run = watched_suite(runner, old_tests, lines)
     reached = reached_lines(run, lines)
     if reached is None:
-        text = "not measured: whether a test of the base runs the changed lines could not be seen"
-        return [Flag(path, f"`{path}`: {text}", ruling=True) for path in lines]
+        return [Flag(path, f"`{path}`: {UNSEEN}", ruling=True) for path in lines]
     found = [path for path in lines if not reached.get(path)]
     found += [
         f"{path}::{name.rstrip('#')}"
@@ -270,7 +270,9 @@ def not_tested(runner: PristineRunner, base: str, tree: str, old_tests: str) -> 
         for name, altered in change.code[path].bodies.items()
         if altered and altered.isdisjoint(reached[path])
     ]
-    flags = [Flag(path, f"`{path}`: {UNPROVED}", ruling=True) for path in (*found, *change.unread)]
+    told = UNSEEN if run.reached is not None and run.reached.lost else UNPROVED
+    flags = [Flag(path, f"`{path}`: {told}", ruling=True) for path in found]
+    flags += [Flag(path, f"`{path}`: {UNPROVED}", ruling=True) for path in change.unread]
     return [*flags, *gives_something_else(runner, change.names, (base, tree), run)]
 
 

@@ -146,12 +146,15 @@ def watched_suite(runner: PristineRunner, tree: str, changed: Lines) -> TestRun:
 
 
 def reached_lines(run: TestRun, changed: Lines) -> Lines | None:
-    """Which of the changed lines the tests of a run reach; None where that could not be measured."""
-    if run.status != "ran" or run.reached is None or run.reached.lost:
+    """Which of the changed lines the tests of a run reach, in their bodies or while they are set up; None
+    where that could not be measured. Some may be missing where the watch was replaced for a while.
+    """
+    if run.status != "ran" or run.reached is None:
         return None
     passing = [ALL, *(identity for identity, result in run.results.items() if result.outcome in GOOD)]
     own, started = (_joined(lines, passing) for lines in (run.reached.tests, run.reached.children))
-    nothing: frozenset[int] = frozenset()
+    seen = (own, started, run.reached.setup)
     return {
-        path: lines & (own.get(path, nothing) | started.get(path, nothing)) for path, lines in changed.items()
+        path: lines & frozenset().union(*(each.get(path, ()) for each in seen))
+        for path, lines in changed.items()
     }

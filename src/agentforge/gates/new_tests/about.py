@@ -31,6 +31,12 @@ ProvedBy = Literal[
 MAX_NAMED = 4
 MAX_FILES = 3000
 """Files that a name is looked for in, at most; beyond, somebody reads it."""
+_TEST_FUNCTION = re.compile(
+    r"^(?:@\S[^\n]*\n(?:[ \t)\]}][^\n]*\n|\n)*)*"
+    r"(?:async )?def (test\w*)\([^\n]*\n(?:[ \t)][^\n]*(?:\n|\Z)|\n)*",
+    re.MULTILINE,
+)
+"""A function of a test at the top of a file, with what decorates it."""
 SAME_CODE = (
     "the change is the same program as before but for comments, documentation and formatting, so it "
     "implements nothing; change what the code does"
@@ -162,7 +168,7 @@ def weigh_change(  # noqa: PLR0913 - the facts of one verdict
     elsewhere = call_elsewhere(
         runner, change.names, (base, tree), None if about.reasons else about.run, request
     )
-    flags = [*about.flags, *elsewhere.flags, *_doubts(runner, change, tree, ids, request)]
+    flags = [*about.flags, *elsewhere.flags, *_doubts(runner, change, trees, ids, request)]
     record: dict[str, Json] = {"about": {**about.proved_by}, **elsewhere.to_json()}
     if mutants and measured and ids and not about.reasons:
         tried = try_mutants(runner, tree, change.lines, ids, right=about.run, limit=mutants)
@@ -172,9 +178,10 @@ def weigh_change(  # noqa: PLR0913 - the facts of one verdict
 
 
 def _doubts(
-    runner: PristineRunner, change: TaskChange, tree: str, ids: Sequence[str], request: str
+    runner: PristineRunner, change: TaskChange, trees: tuple[str, str], ids: Sequence[str], request: str
 ) -> list[Flag]:
     """What in the changed code makes a reader look twice: that it knows of tests, or knows their answers."""
+    base, tree = trees
     paths = sorted({identity.partition("::")[0] for identity in ids})
     tests = {path: _text(runner, tree, path) for path in paths}
     names = {
@@ -186,12 +193,20 @@ def _doubts(
         for name in replaced_names(text, path)
         if name in names
     ]
+    new = [_without_old_tests(_text(runner, base, path), text, ids) for path, text in tests.items()]
     in_code = [
         Flag(path, said)
         for path, found in sorted(change.code.items())
-        for said in code_doubts(_text(runner, tree, path), path, found.lines, [*tests.values()])
+        for said in code_doubts(_text(runner, tree, path), path, found.lines, new)
     ]
     return [*in_tests, *in_code, *(unsaid(request, tests) if change.code else ())]
+
+
+def _without_old_tests(before: str, after: str, ids: Sequence[str]) -> str:
+    """A file of tests without the functions, none of these tests, that it had before word for word."""
+    named = {identity.rpartition("::")[2].partition("[")[0] for identity in ids}
+    old = {found[0].rstrip() for found in _TEST_FUNCTION.finditer(before) if found[1] not in named}
+    return _TEST_FUNCTION.sub(lambda found: "" if found[0].rstrip() in old else found[0], after)
 
 
 def _proved_by(run: TestRun, identity: str, change: TaskChange, *, started: bool = False) -> ProvedBy:

@@ -20,6 +20,7 @@ from agentforge.gates.new_tests.neighbours import (
     differs_from_base,
     given,
     gives_alike,
+    left,
     outcome,
     tuned_to_tests,
 )
@@ -38,6 +39,19 @@ ENDED = "where no test is, the process ended before the calls of the tests did"
 _ARRANGED = re.compile(r"monkeypatch|patch|environ|putenv|chdir|freez|setattr|sys\.argv|importlib\.reload")
 """What a file of tests says that arranges where its subject runs: elsewhere it is not arranged."""
 _VARIABLE = re.compile(r"(?:setenv\(|environ\[)\s*[\"'](\w+)[\"']")
+_NEWLY_DONE = (
+    (
+        re.compile(r"deprecat|warn", re.IGNORECASE),
+        re.compile(r"\bwarns?\(|\bassertWarns|\brecwarn\b|catch_warnings"),
+        re.compile(r"\bwarn(?:_explicit)?\("),
+    ),
+    (
+        re.compile(r"\blog", re.IGNORECASE),
+        re.compile(r"\bcaplog\b|\bassertLogs\("),
+        re.compile(r"\blog\w*(?:\(\))?\.(?:debug|info|warning|error|exception|critical|log)\("),
+    ),
+)
+"""What a request says that asks for warnings or logs, a test that sees them, and code that gives them."""
 _SEEN_OTHERWISE = re.compile(
     r"\bcap(?:sys|fd|log)|tmp_?(?:path|dir)|[Mm]ock|\bwarns?\b|recwarn|patch|assertLogs|open\("
 )
@@ -71,6 +85,9 @@ class _Tests:
     texts: Mapping[str, str] = field(default_factory=dict)
     code: str = ""
     """The text of all changed files."""
+    old_code: str = ""
+    """The same as the base has it."""
+    request: str = ""
 
     def sets_variable(self, identity: str) -> bool:
         """Whether the file of a test sets a variable that the changed code names: elsewhere it is not set,
@@ -78,6 +95,15 @@ class _Tests:
         """
         names = _VARIABLE.findall(self.texts.get(identity.partition("::")[0], ""))
         return any(re.search(rf"[\"']{re.escape(name)}[\"']", self.code) for name in names)
+
+    def sees_what_is_new(self, identity: str) -> bool:
+        """Whether the file of a test looks at warnings or logs that were asked for and are new."""
+        return any(
+            asked.search(self.request)
+            and self.says(identity, seen)
+            and len(given.findall(self.code)) > len(given.findall(self.old_code))
+            for asked, seen, given in _NEWLY_DONE
+        )
 
     def says(self, identity: str, pattern: re.Pattern[str]) -> bool:
         return pattern.search(self.texts.get(identity.partition("::")[0], "")) is not None
@@ -123,8 +149,10 @@ def call_elsewhere(
             flags=(Flag(f"{asked[0].file}::{asked[0].name}", f"not measured: {ENDED}", ruling=True),),
         )
     files = {identity.partition("::")[0] for identity in seen}
-    code = "\n".join(_text(runner, trees[1], path) or "" for path in changed)
-    tests = _Tests(seen, {path: _text(runner, trees[1], path) or "" for path in files}, code)
+    old_code, code = ("\n".join(_text(runner, tree, path) or "" for path in changed) for tree in trees)
+    tests = _Tests(
+        seen, {path: _text(runner, trees[1], path) or "" for path in files}, code, old_code, request
+    )
     asked_by_request = {example.call for example in examples}
     of_tests = [each for each in found if each.call not in asked_by_request and _could_be_called(each)]
     flags += [
@@ -218,6 +246,8 @@ def _only_in_tests(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[
             yield Flag(about, f"called with {given(call)} again and again, {later}", ruling=True)
         if not as_seen and not all(tests.says(test, _ARRANGED) for test in tests.callers(call)):
             both = f"it {_short(call.gave)} in its test, and {_short(first)} where no test is"
+            if outcome(call.gave) == outcome(first):  # what differs is what it did to its arguments
+                both = f"it leaves {left(call.gave)} in its test, and {left(first)} where no test is"
             yield Flag(about, f"called with {given(call)}, {both}", ruling=True)
 
 
@@ -234,7 +264,9 @@ def _as_before(tests: _Tests, found: Sequence[CalledElsewhere]) -> Iterator[Flag
     """Tests that get of the changed functions what the base gave them, call by call."""
     same = {each.call for each in found if _is_answer(each.call.gave) and each.call.gave == each.before}
     for identity, calls in tests.calls.items():
-        if calls and all(call in same for call in calls) and not tests.sets_variable(identity):
+        if tests.sets_variable(identity) or tests.sees_what_is_new(identity):
+            continue
+        if calls and all(call in same for call in calls):
             call = calls[0]
             told = (
                 f"`{call.name}` with {given(call)} {_short(call.gave)}, as on the base, and so with "

@@ -216,6 +216,11 @@ def outcome(told: str) -> str:
     return told.rpartition(" after ")[0] or told
 
 
+def left(told: str) -> str:
+    """What the arguments were afterwards."""
+    return spelled(told.rpartition(" after ")[2])
+
+
 def gives_alike(told: str, seen: str | None) -> bool:
     """Whether a call gives what it was seen to give, but for what it printed, and which error came."""
     if seen is None or seen == "raises":
