@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -76,6 +77,14 @@ def test_the_inside_of_a_git_directory_is_refused(repo: Git) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("name", [".gitattributes", ".gitignore", ".git/info/exclude"])
+def test_a_pipe_that_git_would_wait_for_is_refused(repo: Git, name: str) -> None:
+    (repo.top / name).unlink(missing_ok=True)
+    os.mkfifo(repo.top / name)
+    with pytest.raises(UsageError, match=re.escape(f"{name} is no file, so git would never end.")):
+        Git.open(repo.top)
+
+
 def test_a_repository_of_somebody_else_is_refused_with_the_exact_command(repo: Git) -> None:
     for place in (repo.top, repo.git_dir):
         os.chown(place, 54321, 54321)

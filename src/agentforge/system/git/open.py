@@ -1,7 +1,10 @@
 """Finding a repository, and saying in one sentence why one cannot be used."""
 
+import contextlib
 import os
 import re
+import shlex
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +16,7 @@ from agentforge.system.processes import Completed
 from agentforge.system.programs import search_path
 
 OLDEST = (2, 30)
+_READ, _READ_INSIDE = (".gitattributes", ".gitignore", ".gitmodules"), ("attributes", "exclude", "grafts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +46,19 @@ def find(path: Path) -> RepositoryPaths:
             "Rename the directory.",
         )
     _, common, own, top = answers
+    _refuse_what_never_ends(Path(top), (path / common).resolve())
     return RepositoryPaths(
         top=Path(top), git_dir=(path / common).resolve(), own_dir=Path(own), config=_without_filters(path)
     )
+
+
+def _refuse_what_never_ends(top: Path, git_dir: Path) -> None:
+    """Git opens these whatever they are, and waits for somebody to write into a pipe."""
+    for place in (*(top / name for name in _READ), *(git_dir / "info" / name for name in _READ_INSIDE)):
+        with contextlib.suppress(OSError):
+            kind = place.stat().st_mode
+            if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+                raise UsageError(f"{place} is no file, so git would never end.", "Remove it.")
 
 
 def _refuse_old_git(path: Path) -> None:
@@ -80,7 +94,11 @@ def _refusal(path: Path, completed: Completed, answers: Sequence[str]) -> UsageE
         )
     if "dubious ownership" in said or "unsafe repository" in said:
         command = re.search(r"git config --global --add safe\.directory .+", said)
-        advice = command[0].strip() if command else f"git config --global --add safe.directory {path}"
+        advice = (
+            command[0].strip()
+            if command
+            else f"git config --global --add safe.directory {shlex.quote(str(path))}"
+        )
         return UsageError(
             f"The repository at {path} belongs to another user, so git refuses it.",
             f"If you trust it, run `{advice}`.",
