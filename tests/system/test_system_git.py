@@ -77,6 +77,26 @@ def test_the_inside_of_a_git_directory_is_refused(repo: Git) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("where", ["..", "../elsewhere", "sub"])
+def test_a_checkout_that_only_the_settings_name_is_refused(repo: Git, where: str) -> None:
+    (repo.top.parent / "elsewhere").mkdir()
+    (repo.top / "sub").mkdir()
+    repo.run("config", "core.worktree", str((repo.top / where).resolve()))
+    with pytest.raises(UsageError, match="says that its checkout is .*, where another or no repository is"):
+        Git.open(repo.top)
+    repo.run("config", "core.worktree", str(repo.top))
+    assert Git.open(repo.top).top == repo.top
+
+
+def test_a_submodule_and_a_git_directory_kept_elsewhere_are_checkouts(repo: Git, tmp_path: Path) -> None:
+    outer, kept = tmp_path / "outer", tmp_path / "kept"
+    subprocess.run(("git", "init", "-q", f"--separate-git-dir={kept}", outer), check=True)
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repo.top), "inner")
+    subprocess.run(("git", *add), cwd=outer, check=True)
+    assert Git.open(outer).git_dir == kept.resolve()
+    assert Git.open(outer / "inner").top == (outer / "inner").resolve()
+
+
 @pytest.mark.parametrize("name", [".gitattributes", ".gitignore", ".git/info/exclude"])
 def test_a_pipe_that_git_would_wait_for_is_refused(repo: Git, name: str) -> None:
     (repo.top / name).unlink(missing_ok=True)

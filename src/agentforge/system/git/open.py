@@ -11,12 +11,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from agentforge.core.errors import Exhausted, Unusable, UsageError
+from agentforge.system.bounded import read_bounded
 from agentforge.system.git.call import failure, invoke
 from agentforge.system.processes import Completed
 from agentforge.system.programs import search_path
 
 OLDEST = (2, 30)
 _READ, _READ_INSIDE = (".gitattributes", ".gitignore", ".gitmodules"), ("attributes", "exclude", "grafts")
+_LINK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +48,27 @@ def find(path: Path) -> RepositoryPaths:
             "Rename the directory.",
         )
     _, common, own, top = answers
+    _refuse_another_checkout(path, Path(top), Path(own))
     _refuse_what_never_ends(Path(top), (path / common).resolve())
     return RepositoryPaths(
         top=Path(top), git_dir=(path / common).resolve(), own_dir=Path(own), config=_without_filters(path)
     )
+
+
+def _refuse_another_checkout(path: Path, top: Path, own: Path) -> None:
+    """A repository that came with its settings may name any directory, such as your home, as its checkout."""
+    link, led = top / ".git", False
+    with contextlib.suppress(OSError, ValueError):
+        if link.is_file():
+            told = os.fsdecode(read_bounded(link, _LINK_BYTES)).removeprefix("gitdir:").strip()
+            led = (top / told).samefile(own)
+        else:
+            led = link.samefile(own)
+    if not led:
+        raise UsageError(
+            f"The repository of {path} says that its checkout is {top}, where another or no repository is.",
+            "If that is what you want, run in a clone of it; else take `core.worktree` out of its settings.",
+        )
 
 
 def _refuse_what_never_ends(top: Path, git_dir: Path) -> None:
