@@ -88,6 +88,14 @@ def test_a_checkout_that_only_the_settings_name_is_refused(repo: Git, where: str
     assert Git.open(repo.top).top == repo.top
 
 
+def test_refs_that_are_kept_in_another_repository_are_refused(repo: Git, tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    subprocess.run(("git", "init", "-q", private), check=True)
+    (repo.git_dir / "commondir").write_text(f"{private}/.git\n")
+    with pytest.raises(UsageError, match="keeps its refs in .*private/.git, which is another one's"):
+        Git.open(repo.top)
+
+
 def test_a_submodule_and_a_git_directory_kept_elsewhere_are_checkouts(repo: Git, tmp_path: Path) -> None:
     outer, kept = tmp_path / "outer", tmp_path / "kept"
     subprocess.run(("git", "init", "-q", f"--separate-git-dir={kept}", outer), check=True)
@@ -97,7 +105,7 @@ def test_a_submodule_and_a_git_directory_kept_elsewhere_are_checkouts(repo: Git,
     assert Git.open(outer / "inner").top == (outer / "inner").resolve()
 
 
-@pytest.mark.parametrize("name", [".gitattributes", ".gitignore", ".git/info/exclude"])
+@pytest.mark.parametrize("name", [".gitattributes", ".git/info/exclude", ".git/packed-refs", ".git/config"])
 def test_a_pipe_that_git_would_wait_for_is_refused(repo: Git, name: str) -> None:
     (repo.top / name).unlink(missing_ok=True)
     os.mkfifo(repo.top / name)

@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,9 @@ from agentforge.system.processes import Completed
 from agentforge.system.programs import search_path
 
 OLDEST = (2, 30)
-_READ, _READ_INSIDE = (".gitattributes", ".gitignore", ".gitmodules"), ("attributes", "exclude", "grafts")
+_FIRST = (".git/config", ".git/HEAD", ".git/commondir")
+_READ = (".gitattributes", ".gitignore", ".gitmodules", ".git/index", ".git/shallow", ".git/packed-refs")
+_READ_INSIDE = ("info/attributes", "info/exclude", "info/grafts", "objects/info/alternates")
 _LINK_BYTES = 1 << 16
 
 
@@ -36,6 +38,8 @@ def find(path: Path) -> RepositoryPaths:
     if not path.is_dir():
         raise UsageError(f"{path} is not a directory.", "Name the directory of a checkout.")
     _refuse_old_git(path)
+    around = next((each for each in (path, *path.absolute().parents) if (each / ".git").exists()), path)
+    _refuse_what_never_ends(around / name for name in _FIRST)
     # The last question fails outside of a checkout, after the others are answered.
     args = ("rev-parse", "--is-bare-repository", "--git-common-dir", "--absolute-git-dir", "--show-toplevel")
     completed = invoke(args, cwd=path)
@@ -48,11 +52,17 @@ def find(path: Path) -> RepositoryPaths:
             "Rename the directory.",
         )
     _, common, own, top = answers
+    git_dir = (path / common).resolve()
     _refuse_another_checkout(path, Path(top), Path(own))
-    _refuse_what_never_ends(Path(top), (path / common).resolve())
-    return RepositoryPaths(
-        top=Path(top), git_dir=(path / common).resolve(), own_dir=Path(own), config=_without_filters(path)
+    if not Path(own).resolve().is_relative_to(git_dir):
+        raise UsageError(
+            f"The repository of {path} keeps its refs in {git_dir}, which is another one's.",
+            "If that is what you want, run in a clone of it; else remove the file `.git/commondir`.",
+        )
+    _refuse_what_never_ends(
+        (*(Path(top) / name for name in _READ), *(git_dir / name for name in _READ_INSIDE))
     )
+    return RepositoryPaths(top=Path(top), git_dir=git_dir, own_dir=Path(own), config=_without_filters(path))
 
 
 def _refuse_another_checkout(path: Path, top: Path, own: Path) -> None:
@@ -71,9 +81,9 @@ def _refuse_another_checkout(path: Path, top: Path, own: Path) -> None:
         )
 
 
-def _refuse_what_never_ends(top: Path, git_dir: Path) -> None:
+def _refuse_what_never_ends(places: Iterable[Path]) -> None:
     """Git opens these whatever they are, and waits for somebody to write into a pipe."""
-    for place in (*(top / name for name in _READ), *(git_dir / "info" / name for name in _READ_INSIDE)):
+    for place in places:
         with contextlib.suppress(OSError):
             kind = place.stat().st_mode
             if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
