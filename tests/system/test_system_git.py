@@ -82,7 +82,7 @@ def test_a_checkout_that_only_the_settings_name_is_refused(repo: Git, where: str
     (repo.top.parent / "elsewhere").mkdir()
     (repo.top / "sub").mkdir()
     repo.run("config", "core.worktree", str((repo.top / where).resolve()))
-    with pytest.raises(UsageError, match="says that its checkout is .*, where another or no repository is"):
+    with pytest.raises(UsageError, match=r"says that its checkout is .*, where another or no repository is"):
         Git.open(repo.top)
     repo.run("config", "core.worktree", str(repo.top))
     assert Git.open(repo.top).top == repo.top
@@ -92,7 +92,7 @@ def test_refs_that_are_kept_in_another_repository_are_refused(repo: Git, tmp_pat
     private = tmp_path / "private"
     subprocess.run(("git", "init", "-q", private), check=True)
     (repo.git_dir / "commondir").write_text(f"{private}/.git\n")
-    with pytest.raises(UsageError, match="keeps its refs in .*private/.git, which is another one's"):
+    with pytest.raises(UsageError, match=r"keeps its refs in .*private/\.git, which is another one's"):
         Git.open(repo.top)
 
 
