@@ -6,6 +6,7 @@ import resource
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -441,3 +442,15 @@ def test_an_append_reads_nothing_back(journal: Journal, files: TaskFiles) -> Non
     journal.advance("late/1", Prepared("b" * 40))
     assert journal.length == length + 1
     assert json.loads(files.journal.read_bytes().splitlines()[-1].lstrip(b"\0")[2:])["hash"] == journal.head
+
+
+@pytest.mark.parametrize("name", ["task-1;touch canary", "task-$(touch${IFS}x)", "../other", "a b"])
+def test_a_journal_with_a_name_that_no_task_can_have_is_not_read(
+    name: str, files: TaskFiles, clock: Clock, create: Create
+) -> None:
+    """Such a name would stand in commands that are shown, and be pasted into a shell."""
+    begin = replace(create, spec=replace(create.spec, task_id=name))
+    with pytest.raises(Unusable, match="a name that no task can have"):
+        Journal.create(files, begin, clock)
+    with pytest.raises(Unusable, match="a name that no task can have"):
+        Journal.open(files, clock, write=False)

@@ -1,6 +1,7 @@
 """A command in a sentence works in the shell that shows the sentence, whatever that shell has."""
 
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from agentforge.surfaces.cli.pasting import pasteable, reads_elsewhere
 from agentforge.system.installation import STARTED_BY, STARTED_FOR
+from agentforge.system.visible import harmless
 from tests.rows import every
 from tests.surfaces.scene import Scene, make_scene
 
@@ -71,6 +73,49 @@ def test_git_is_told_the_repository_too(elsewhere: Path) -> None:
     shown = pasteable("  git diff a..b\n`git config --global x y`")
     assert shown == f"  git -C {shlex.quote(str(elsewhere))} diff a..b\n`git config --global x y`"
     assert pasteable(shown) == shown
+
+
+@every(
+    "name",
+    [
+        "task-1;touch canary",
+        "task-1$(touch${IFS}canary)",
+        "task-1|sh<x",
+        "task-1&&touch canary",
+        r"task-1\;touch",
+    ],
+)
+def test_a_name_that_somebody_planted_starts_nothing_in_a_shell(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir(exist_ok=True)
+    for program in ("agentforge", "git"):
+        (programs / program).write_text('#!/bin/sh\nfor word; do printf "%s\\n" "$word" >> words; done\n')
+        (programs / program).chmod(0o755)
+    monkeypatch.setenv(STARTED_BY, "agentforge")
+    for said in (
+        f"The end. `agentforge continue {name}` resumes it.",
+        f"  git branch {name} abc   brings it back",
+    ):
+        command = pasteable(said).partition("`")[2].partition("`")[0] or pasteable(said).strip()
+        path = f"{programs}:/usr/bin:/bin"
+        subprocess.run(["sh", "-c", command], cwd=tmp_path, env={"PATH": path}, check=True, timeout=30)
+        assert pasteable(pasteable(said)) == pasteable(said)
+    assert {each.name for each in tmp_path.iterdir()} == {"programs", "words"}
+    assert (tmp_path / "words").read_text().split()[0:1] == ["continue"]
+
+
+def test_the_place_of_a_repository_is_one_word_whatever_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = tmp_path / "it's \x1b[31m `a` $(touch canary)"
+    monkeypatch.setenv(STARTED_FOR, str(top))
+    shown = harmless(pasteable("  git status"))
+    told = subprocess.run(
+        ["bash", "-c", f'git() {{ printf %s "$2"; }}; {shown}'], capture_output=True, check=True, cwd=tmp_path
+    )
+    assert told.stdout.decode() == str(top)
 
 
 def test_whoever_is_in_that_repository_needs_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

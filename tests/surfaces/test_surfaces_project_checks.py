@@ -1,5 +1,6 @@
 """Rules that a project brings: each kind as a person runs it, and what a hostile one cannot do."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,19 @@ def test_a_pattern_that_runs_for_ever_ends_and_has_not_passed(monkeypatch: pytes
     monkeypatch.setattr(patterns, "SECONDS", 2)
     found = patterns.lines_matching("regex", "(a+)+$", {"a.py": "a" * 60 + "b\n"})
     assert found == "its pattern took longer than 2 s"
+
+
+def test_a_rule_that_is_no_file_or_too_large_is_named_in_a_sentence(scene: Scene) -> None:
+    folder = scene.top / ".agentforge/checks"
+    os.mkfifo(folder / "a-pipe.yaml")
+    assert ".agentforge/checks/a-pipe.yaml cannot be read: it is no regular file." in _refused(scene)
+    (folder / "a-pipe.yaml").unlink()
+    with (folder / "large.yaml").open("wb") as file:
+        file.truncate(3 << 30)
+    assert ".agentforge/checks/large.yaml cannot be read: it is larger than 4 MiB." in _refused(scene)
+
+
+def _refused(scene: Scene) -> str:
+    done = scene.run("check")
+    assert done.returncode == 2
+    return done.stderr

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -76,6 +77,42 @@ def test_the_inside_of_a_git_directory_is_refused(repo: Git) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("where", ["..", "../elsewhere", "sub"])
+def test_a_checkout_that_only_the_settings_name_is_refused(repo: Git, where: str) -> None:
+    (repo.top.parent / "elsewhere").mkdir()
+    (repo.top / "sub").mkdir()
+    repo.run("config", "core.worktree", str((repo.top / where).resolve()))
+    with pytest.raises(UsageError, match=r"says that its checkout is .*, where another or no repository is"):
+        Git.open(repo.top)
+    repo.run("config", "core.worktree", str(repo.top))
+    assert Git.open(repo.top).top == repo.top
+
+
+def test_refs_that_are_kept_in_another_repository_are_refused(repo: Git, tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    subprocess.run(("git", "init", "-q", private), check=True)
+    (repo.git_dir / "commondir").write_text(f"{private}/.git\n")
+    with pytest.raises(UsageError, match=r"keeps its refs in .*private/\.git, which is another one's"):
+        Git.open(repo.top)
+
+
+def test_a_submodule_and_a_git_directory_kept_elsewhere_are_checkouts(repo: Git, tmp_path: Path) -> None:
+    outer, kept = tmp_path / "outer", tmp_path / "kept"
+    subprocess.run(("git", "init", "-q", f"--separate-git-dir={kept}", outer), check=True)
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repo.top), "inner")
+    subprocess.run(("git", *add), cwd=outer, check=True)
+    assert Git.open(outer).git_dir == kept.resolve()
+    assert Git.open(outer / "inner").top == (outer / "inner").resolve()
+
+
+@pytest.mark.parametrize("name", [".gitattributes", ".git/info/exclude", ".git/packed-refs", ".git/config"])
+def test_a_pipe_that_git_would_wait_for_is_refused(repo: Git, name: str) -> None:
+    (repo.top / name).unlink(missing_ok=True)
+    os.mkfifo(repo.top / name)
+    with pytest.raises(UsageError, match=re.escape(f"{name} is no file, so git would never end.")):
+        Git.open(repo.top)
+
+
 def test_a_repository_of_somebody_else_is_refused_with_the_exact_command(repo: Git) -> None:
     for place in (repo.top, repo.git_dir):
         os.chown(place, 54321, 54321)

@@ -11,9 +11,11 @@ import pytest
 from agentforge.system.halves import FEW, made_of_each
 
 PLAY = """
-import json, os, sys
+import json, os, signal, sys
 from agentforge.system.halves import made_of_each
 first, way = os.getpid(), sys.argv[1]
+if way == "is not told of": signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if way == "cannot be": os.fork = lambda: open("/proc/self/mem/none")
 
 def make(number):
     if os.getpid() != first and number > 20:
@@ -26,7 +28,7 @@ print(json.dumps(made_of_each(range(200), make)))
 """
 
 
-@pytest.mark.parametrize("way", ["ends well", "dies", "raises", "exits"])
+@pytest.mark.parametrize("way", ["ends well", "dies", "raises", "exits", "is not told of", "cannot be"])
 def test_every_text_is_there_in_order_however_the_second_process_ends(way: str) -> None:
     if os.cpu_count() == 1:
         pytest.skip("there is one processor")

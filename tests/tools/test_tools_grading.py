@@ -14,7 +14,7 @@ from tests.tools.command_lines import (
     SECOND_LOOK,
     lines,
 )
-from tests.tools.command_lines_later import ANOTHER_DAY, NOT_ASKED, THIRD_LOOK
+from tests.tools.command_lines_later import ANOTHER_DAY, NEVER_LOW, NEVER_REFUSED, NOT_ASKED, THIRD_LOOK
 from tests.tools.test_tools_permissions import POLICY, USUAL
 
 MORE_THAN_IT_SEEMS = {
@@ -355,7 +355,7 @@ def test_a_line_is_graded_by_what_it_can_do(area: str) -> None:
 def test_what_shows_variables_or_runs_the_unknown_is_asked() -> None:
     assert [
         line
-        for line in [*ASKED, *ASKED_ABOUT, *FROM_OUTSIDE]
+        for line in [*ASKED, *ASKED_ABOUT, *FROM_OUTSIDE, *NEVER_LOW]
         if assess(line).risk == "low" or _verdict(line) == "allow"
     ] == []
 
@@ -380,7 +380,7 @@ def test_everyday_looking_is_low_and_never_asked() -> None:
 
 
 def test_everyday_work_is_never_refused() -> None:
-    lines = [*LOOKING, *WORKING, *EVERYDAY, *DAY_OF_WORK, *ANOTHER_DAY, *NOT_ASKED]
+    lines = [*LOOKING, *WORKING, *EVERYDAY, *DAY_OF_WORK, *ANOTHER_DAY, *NOT_ASKED, *NEVER_REFUSED]
     assert [(line, assess(line).reason) for line in lines if _verdict(line) == "deny"] == []
     assert len(set(lines)) > 200
 

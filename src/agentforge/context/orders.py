@@ -129,8 +129,9 @@ def _spoken_to(text: str) -> tuple[int, int] | None:
         for way in policy.ways[name.lastgroup or ""]:
             if way.seldom and counts[name.lastgroup] > _SELDOM:
                 continue
-            said = way.after.match(text, end, end + _AHEAD)
-            if said is None or (way.before and not way.before.search(text, max(0, start - _BACK), start)):
+            if way.before is not None and not way.before.search(text, max(0, start - _BACK), start):
+                continue
+            if (said := way.after.match(text, end, end + _AHEAD)) is None:
                 continue
             if way.near is None or sentences.have(way.near, start):
                 return start, max(end, said.end())

@@ -22,9 +22,14 @@ _SPELLED = str.maketrans({"ß": "ss", "ø": "o", "đ": "d", "ł": "l", "æ": "ae
 
 def plain_name(name: str) -> str:
     """`name`, if it can only be the name of a file in the directory it is put in."""
-    if not _NAME.fullmatch(name):
+    if not is_plain_name(name):
         raise UsageError(f"{name[:80]!r} cannot be a name here; use letters, digits, `.`, `_` and `-`.")
     return name
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether it can only be the name of a file, and is one word for a shell."""
+    return _NAME.fullmatch(name) is not None
 
 
 class TaskFiles(NamedTuple):

@@ -22,19 +22,29 @@ def made_of_each(items: Sequence[Item], make: Callable[[Item], str]) -> list[str
         return [make(item) for item in items]
     ours, others = items[::2], items[1::2]
     with tempfile.TemporaryFile("w+", encoding="ascii") as file:
-        second = os.fork()
+        try:
+            second = os.fork()
+        except OSError:  # there may be no more processes
+            return [make(item) for item in items]
         if second == 0:
             _hand_over(others, make, file)
         try:
             made = [make(item) for item in ours]
         finally:
-            _, status = os.waitpid(second, 0)
+            ended_well = _ended_well(second)
         file.seek(0)
-        told = [str(json.loads(line)) for line in file] if status == 0 else []
+        told = [str(json.loads(line)) for line in file] if ended_well else []
     theirs = told if len(told) == len(others) else [make(item) for item in others]
     found = [""] * len(items)
     found[::2], found[1::2] = made, theirs
     return found
+
+
+def _ended_well(process: int) -> bool:
+    try:
+        return os.waitpid(process, 0)[1] == 0
+    except ChildProcessError:  # whoever started us wants no word of how a process ended
+        return False
 
 
 def _hand_over(items: Sequence[Item], make: Callable[[Item], str], file: IO[str]) -> None:

@@ -278,7 +278,11 @@ def _rules(site: Site, settings: Mapping[str, Any]) -> ProjectRules:
     """What holds here, by the files on the disk."""
     folder, texts = site.project.top / CHECKS_FOLDER, {}
     for path in sorted(folder.glob("*.yaml")):
-        data = read_bounded(path, SETTINGS_BYTES, follow=False)
+        try:
+            data = read_bounded(path, SETTINGS_BYTES, follow=False)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise UsageError(f"{CHECKS_FOLDER}{path.name} cannot be read: {why}.") from None
         texts[f"{CHECKS_FOLDER}{path.name}"] = data.decode("utf-8", "replace")
     return declared(settings, _reader(site), read_project_checks(texts))
 

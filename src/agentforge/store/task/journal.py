@@ -19,7 +19,7 @@ from agentforge.core.inputs import Create, Input, OwedAgain
 from agentforge.core.pending import pending
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.store.layout import TaskFiles
+from agentforge.store.layout import TaskFiles, is_plain_name
 from agentforge.store.task.lines import (
     JournalLine,
     complete,
@@ -178,6 +178,10 @@ class Journal:
             raise Unusable(
                 f"{self.files.journal} holds no task.",
                 "Move the file away, then `agentforge continue` restores what was saved.",
+            )
+        if not is_plain_name(self.state.task_id):  # whoever reads pastes it into a shell
+            raise Unusable(
+                f"{self.files.journal} is about a task with a name that no task can have.", "Move it away."
             )
         self.size = len(data)
 

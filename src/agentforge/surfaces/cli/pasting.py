@@ -13,12 +13,16 @@ import click
 
 from agentforge.surfaces.cli.command_list import COMMANDS
 from agentforge.system.installation import STARTED_FOR, this_program
+from agentforge.system.visible import command_line
 
 _NAMED = "_AGENTFORGE_REPO"
 _BEGINS = r"(?m)(?:(?<=`)|(?<=: )|(?<=^  ))"
 """Where in a text a command begins: in quotes, behind a colon, on a line of its own."""
 _OURS = re.compile(_BEGINS + r"agentforge ([a-z-]+)(?![a-z-])( [a-z][a-z-]*(?![\w-]))?(?! --repo)")
 _GIT = re.compile(_BEGINS + r"git (?=[a-z])(?!config|init)")
+_WHOLE = re.compile(r"(?m)((?<=`)|^  )(?:agentforge|git) (?:(?!   )[^`\n])*")
+_OBEYED = re.compile(r"""'[^']*'|"[^"$]*"|\\.|[;&|<>$()]""")
+"""What a shell would take for more than a word, unless it is quoted. No command in our own words has it."""
 
 
 def reads_elsewhere(name: str, top: Path) -> None:
@@ -28,12 +32,17 @@ def reads_elsewhere(name: str, top: Path) -> None:
 
 
 def pasteable(text: str) -> str:
-    """The text, its commands as they can be pasted."""
+    """The text, its commands as they can be pasted: a name in them, whoever chose it, starts nothing else."""
+    text = _WHOLE.sub(lambda command: _OBEYED.sub(_taken_literally, command[0]), text)
     if "agentforge " in text:
         text = _OURS.sub(_spelled, text)
     if "git " in text and (top := os.environ.get(STARTED_FOR)):
-        text = _GIT.sub(lambda _: f"git -C {shlex.quote(top)} ", text)
+        text = _GIT.sub(lambda _: f"git -C {command_line((top,))} ", text)
     return text
+
+
+def _taken_literally(found: re.Match[str]) -> str:
+    return found[0] if len(found[0]) > 1 else f"\\{found[0]}"
 
 
 def _spelled(found: re.Match[str]) -> str:
@@ -41,7 +50,7 @@ def _spelled(found: re.Match[str]) -> str:
     name, below = found[1], found[2] or ""
     if name not in COMMANDS:
         return found[0]
-    words = f"{shlex.join(this_program())} {name}"
+    words = command_line((*this_program(), name))
     repository = os.environ.get(_NAMED)
     if repository is None:
         return words + below

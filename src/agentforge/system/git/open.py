@@ -1,18 +1,26 @@
 """Finding a repository, and saying in one sentence why one cannot be used."""
 
+import contextlib
 import os
 import re
-from collections.abc import Sequence
+import shlex
+import stat
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from agentforge.core.errors import Exhausted, Unusable, UsageError
+from agentforge.system.bounded import read_bounded
 from agentforge.system.git.call import failure, invoke
 from agentforge.system.processes import Completed
 from agentforge.system.programs import search_path
 
 OLDEST = (2, 30)
+_FIRST = (".git/config", ".git/HEAD", ".git/commondir")
+_READ = (".gitattributes", ".gitignore", ".gitmodules", ".git/index", ".git/shallow", ".git/packed-refs")
+_READ_INSIDE = ("info/attributes", "info/exclude", "info/grafts", "objects/info/alternates")
+_LINK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,8 @@ def find(path: Path) -> RepositoryPaths:
     if not path.is_dir():
         raise UsageError(f"{path} is not a directory.", "Name the directory of a checkout.")
     _refuse_old_git(path)
+    around = next((each for each in (path, *path.absolute().parents) if (each / ".git").exists()), path)
+    _refuse_what_never_ends(around / name for name in _FIRST)
     # The last question fails outside of a checkout, after the others are answered.
     args = ("rev-parse", "--is-bare-repository", "--git-common-dir", "--absolute-git-dir", "--show-toplevel")
     completed = invoke(args, cwd=path)
@@ -42,9 +52,42 @@ def find(path: Path) -> RepositoryPaths:
             "Rename the directory.",
         )
     _, common, own, top = answers
-    return RepositoryPaths(
-        top=Path(top), git_dir=(path / common).resolve(), own_dir=Path(own), config=_without_filters(path)
+    git_dir = (path / common).resolve()
+    _refuse_another_checkout(path, Path(top), Path(own))
+    if not Path(own).resolve().is_relative_to(git_dir):
+        raise UsageError(
+            f"The repository of {path} keeps its refs in {git_dir}, which is another one's.",
+            "If that is what you want, run in a clone of it; else remove the file `.git/commondir`.",
+        )
+    _refuse_what_never_ends(
+        (*(Path(top) / name for name in _READ), *(git_dir / name for name in _READ_INSIDE))
     )
+    return RepositoryPaths(top=Path(top), git_dir=git_dir, own_dir=Path(own), config=_without_filters(path))
+
+
+def _refuse_another_checkout(path: Path, top: Path, own: Path) -> None:
+    """A repository that came with its settings may name any directory, such as your home, as its checkout."""
+    link, led = top / ".git", False
+    with contextlib.suppress(OSError, ValueError):
+        if link.is_file():
+            told = os.fsdecode(read_bounded(link, _LINK_BYTES)).removeprefix("gitdir:").strip()
+            led = (top / told).samefile(own)
+        else:
+            led = link.samefile(own)
+    if not led:
+        raise UsageError(
+            f"The repository of {path} says that its checkout is {top}, where another or no repository is.",
+            "If that is what you want, run in a clone of it; else take `core.worktree` out of its settings.",
+        )
+
+
+def _refuse_what_never_ends(places: Iterable[Path]) -> None:
+    """Git opens these whatever they are, and waits for somebody to write into a pipe."""
+    for place in places:
+        with contextlib.suppress(OSError):
+            kind = place.stat().st_mode
+            if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+                raise UsageError(f"{place} is no file, so git would never end.", "Remove it.")
 
 
 def _refuse_old_git(path: Path) -> None:
@@ -80,7 +123,11 @@ def _refusal(path: Path, completed: Completed, answers: Sequence[str]) -> UsageE
         )
     if "dubious ownership" in said or "unsafe repository" in said:
         command = re.search(r"git config --global --add safe\.directory .+", said)
-        advice = command[0].strip() if command else f"git config --global --add safe.directory {path}"
+        advice = (
+            command[0].strip()
+            if command
+            else f"git config --global --add safe.directory {shlex.quote(str(path))}"
+        )
         return UsageError(
             f"The repository at {path} belongs to another user, so git refuses it.",
             f"If you trust it, run `{advice}`.",

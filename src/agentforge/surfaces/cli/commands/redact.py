@@ -39,7 +39,7 @@ def redact(*, file: Path | None) -> int:
     except OSError as error:
         raise UsageError(
             f"{str(file)!r} cannot be read: {(error.strerror or str(error)).lower()}.",
-            "Name another file, or send the text in: `agentforge redact < FILE`.",
+            "Name another file, or pipe the text into `agentforge redact`.",
         ) from error
     with source:
         for text in redact_stream(pieces(cast("io.BufferedReader", source))):
