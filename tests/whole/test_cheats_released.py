@@ -296,7 +296,7 @@ HONEST = Lie(
 )
 
 
-@shown_by("test_cheats_libraries.py::test_a_cheat_on_a_released_library_is_caught")
+@shown_by("tests/cheats/test_cheats_libraries.py::test_a_cheat_on_a_released_library_is_caught")
 @pytest.mark.parametrize("lie", [*LIES, HONEST], ids=lambda lie: lie.name)
 def test_a_lie_about_a_released_library_is_refused_or_flagged(
     lie: Lie, request: pytest.FixtureRequest, tmp_path: Path, agentforge_home: Path
