@@ -2,19 +2,26 @@
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentforge.store.layout import ProjectFiles
+from agentforge.activities.evidence import build_evidence
+from agentforge.activities.seal import statement
+from agentforge.activities.verifying.record import named_by, replayed
+from agentforge.app.evidence.proof import judging_world
+from agentforge.app.record.open_tasks import OpenTask
+from agentforge.sandbox.worktree import Pointed
+from agentforge.store.layout import Home, ProjectFiles
+from agentforge.store.site import Site, home_path
 from agentforge.store.task import archive
 from agentforge.store.task.lines import spell_line
 from agentforge.store.task.pack import Pack
 from agentforge.system import strict_yaml
 from agentforge.system.canon import canonical, digest
 from agentforge.system.git.repository import Git
-from agentforge.system.signatures import Envelope, armour, unarmour
+from agentforge.system.signatures import Envelope, armour
 
 JOURNAL, PACK, EVIDENCE = "actions.yaml", "steps.pack", "evidence.json"
 
@@ -77,7 +84,7 @@ class Forger:
         for row in evidence["rows"]:
             if row["record"] in renamed:
                 row["record"] = renamed[row["record"]]
-                row["runs"] = self.notes[row["record"]]["runs"]
+                row["runs"] = self.notes[row["record"]].get("runs", [])
                 row["hash"] = digest(canonical({key: value for key, value in row.items() if key != "hash"}))
         self.write_evidence(evidence)
 
@@ -92,6 +99,30 @@ class Forger:
 
         self.events("baseline_taken", forge)
         pack.sync()
+
+    def replace_all(self, others: Mapping[str, str]) -> None:
+        """Other ids in the place of these, in each record, in the journal, in its trees that git keeps and in
+        the patches between them.
+        """
+
+        def replaced(value: Any) -> Any:  # noqa: ANN401 - any JSON
+            text = json.dumps(value)
+            for old, new in others.items():
+                text = text.replace(old, new)
+            return json.loads(text)
+
+        for gate in ("red", "green", "quality", "review", "delivery"):
+            self.records(gate, lambda record: record.update(replaced(record)))
+        self.rewrite(lambda body: body.update(replaced(body)))
+        files = ProjectFiles(self.repo).task(self.task_id)
+        git = Git.open(self.repo)
+        moments = replayed(files)
+        steps = f"refs/agentforge/{self.task_id}/steps"
+        for step, (before, after) in named_by(files, moments).patches.items():
+            files.patch(step).write_bytes(git.diff_patch(before, after))
+            parent = self.git("rev-parse", steps)
+            kept = self.git("commit-tree", after, "-p", parent, "-m", f"recorded tree of {self.task_id}")
+            self.git("update-ref", steps, kept)
 
     def evidence(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.root / EVIDENCE).read_bytes())
@@ -118,18 +149,20 @@ class Forger:
             if line[:2] == b"- "
         ]
         at = next(place for place, line in enumerate(lines) if _delivers(line))
-        evidence = self.evidence()
-        evidence["journal"]["head"] = lines[at - 1]["hash"]
-        self.write_evidence(evidence)
+        task = OpenTask.open(
+            Site(Git.open(self.repo), ProjectFiles(self.repo), Home(home_path())),
+            ProjectFiles(self.repo).task(self.task_id),
+        )
         branch = f"refs/heads/agentforge/{self.task_id}"
-        data = unarmour(self.git("log", "-1", "--format=%B", branch))
-        assert data is not None
-        statement = Envelope.parse(data).statement()
-        statement["predicate"] |= {
-            "journal": {"head": lines[at - 1]["hash"]},
-            "evidence": digest(canonical(evidence)),
-        }
-        message = f"Seal: forged\n\n{armour(Envelope.seal(statement, None).spell())}"
+        head, name = lines[at - 1]["hash"], branch.removeprefix("refs/heads/")
+        world = judging_world(task, lambda _: None, runs=False)
+        with world.pack:
+            state = replayed(world.files)[at - 1].state
+            told: Any = build_evidence(world, state, Pointed(name))
+            told["journal"], told["sandbox"] = {"head": head}, self.evidence()["sandbox"]
+            self.write_evidence(told)
+            stated: Any = statement(world, state, name, digest(canonical(told)), head, None)
+        message = f"Seal: forged\n\n{armour(Envelope.seal(stated, None).spell())}"
         seal = self.git("commit-tree", f"{branch}^{{tree}}", "-p", f"{branch}^", "-m", message)
         self.git("update-ref", branch, seal)
         self.events("task_delivered", lambda event: event.update(seal=seal))

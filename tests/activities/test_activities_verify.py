@@ -416,6 +416,11 @@ def fewer_runs(forger: Forger) -> None:
     forger.write_evidence(evidence)
 
 
+def quieter_evidence(forger: Forger) -> None:
+    """The evidence forgets what was named and what was ruled on it, and its hash stands in the journal."""
+    forger.write_evidence({**forger.evidence(), "requirements": [], "rulings": [], "not_checked": []})
+
+
 def older_time(forger: Forger) -> None:
     forger.rewrite(lambda body: body.update(timestamp="2020-01-01T00:00:00.000Z"))
 
@@ -443,7 +448,7 @@ FORGERIES: Mapping[Callable[[Forger], None], set[str]] = {
     graft: {"objects", "history"},
     other_seal: {"seal", "anchor"},
     forget_failing_test: {"verdict", "anchor", "statement"},
-    unlock: {"anchor", "statement"},
+    unlock: {"evidence", "anchor", "statement"},
     swap_lines: {"opening"},
     last_line_twice: {"opening"},
     other_ends_of_lines: {"opening"},
@@ -456,6 +461,7 @@ FORGERIES: Mapping[Callable[[Forger], None], set[str]] = {
     later_seal: {"branch"},
     one_more_commit: {"branch"},
     fewer_runs: {"anchor", "statement"},
+    quieter_evidence: {"evidence", "anchor", "statement"},
     older_time: {"anchor", "statement", "task.yaml", "original_request.yaml"},
 }
 
@@ -466,7 +472,7 @@ def test_each_forgery_is_named_where_it_is(scene: Scene, forgery: Callable[[Forg
     found = wrong(scene)
     assert FORGERIES[forgery] <= rows(found), found
     # These hold the head of the journal that was.
-    others = {"state.yaml", "working_memory.yaml", EVIDENCE, "anchor", "statement"}
+    others = {"state.yaml", "working_memory.yaml", EVIDENCE, "evidence", "anchor", "statement"}
     assert rows(found) <= FORGERIES[forgery] | others, found
 
 

@@ -1,6 +1,6 @@
 from textwrap import dedent
 
-from agentforge.languages.python.testguard import test_ids_in_source, weakened
+from agentforge.languages.python.testguard import source_of_test, test_ids_in_source, weakened
 from tests.rows import every
 
 BEFORE = """
@@ -223,3 +223,23 @@ def test_ids_are_read_from_source_without_running_it() -> None:
         "t/test_x.py::test_c",
     ]
     assert test_ids_in_source("def (", "t.py") == []
+
+
+MODULE = '''"""Takes the first.
+
+>>> first([0, 2])
+2
+"""
+
+
+def first(values):
+    return next(filter(None, values))
+'''
+
+
+def test_the_examples_of_a_module_are_not_the_function_with_its_name() -> None:
+    for path in ("first.py", "first/__init__.py"):
+        assert source_of_test(MODULE, f"{path}::first") is None
+    assert source_of_test(MODULE.replace(">>> ", ""), "first.py::first") is not None
+    assert source_of_test(MODULE.replace("first", "test_first"), "test_first.py::test_first") is not None
+    assert source_of_test(MODULE, "other.py::first") is not None

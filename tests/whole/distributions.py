@@ -24,22 +24,12 @@ def extract(archive: tarfile.TarFile, into: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Distribution:
-    """A source distribution, a request about it, and the model's answers in a lane."""
+class Release:
+    """A source distribution, pinned by its hash."""
 
     name: str
     version: str
     sha256: str
-    lane: str
-    request: str
-    replies: tuple[Entry, ...]
-    test: str
-    """The node id of the test that the model writes."""
-    needs: tuple[str, ...]
-    """What its own documentation says to install before running the tests."""
-    fails_on_base: int
-    tree: str
-    """What the branch holds in the end, by whatever wire the words came."""
 
     def fetch(self, cache: Path) -> Path:
         """The archive, downloaded once and held against its hash."""
@@ -76,6 +66,22 @@ class Distribution:
     def _paths(self, beside: Path) -> list[str]:
         root = beside / f"{self.name}-{self.version}"
         return [path.relative_to(root).as_posix() for path in sorted(root.rglob("*")) if path.is_file()]
+
+
+@dataclass(frozen=True)
+class Distribution(Release):
+    """A source distribution, a request about it, and the model's answers in a lane."""
+
+    lane: str
+    request: str
+    replies: tuple[Entry, ...]
+    test: str
+    """The node id of the test that the model writes."""
+    needs: tuple[str, ...]
+    """What its own documentation says to install before running the tests."""
+    fails_on_base: int
+    tree: str
+    """What the branch holds in the end, by whatever wire the words came."""
 
 
 def _requirement(text: str, criterion: str) -> dict[str, Any]:

@@ -134,7 +134,9 @@ def test_an_unsigned_branch_says_so_and_the_report_is_markdown_for_a_pull_reques
     # Judged again, from the trees: a record that forgot a test, wherever it is named, is found.
     _forget(play.top, task, f"{OLD_TEST}::test_label_of_nothing")
     forgot = play.person.run("verify", task, "--rerun", "--json")
-    assert [row["row"] for row in forgot.data["findings"]][-3:] == ["base again", "red again", "green again"]
+    assert [row["row"] for row in forgot.data["findings"]][-4:] == [
+        f"{name} again" for name in ("base", "red", "green", "quality")
+    ]
     found = {row["row"]: row["text"] for row in forgot.data["findings"] if not row["ok"]}
     assert "red again" not in found
     assert f"{OLD_TEST}::test_label_of_nothing is not on record (passed now)" in found["base again"]

@@ -2,6 +2,7 @@
 tests of the base beside them. What differs, in either direction, is named by test id.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -11,11 +12,12 @@ from agentforge.activities.base_suite import measured_base
 from agentforge.activities.examining import judge_checks
 from agentforge.activities.findings import Finding
 from agentforge.activities.integration import run_integration
-from agentforge.activities.suite_gates import run_green, run_red
+from agentforge.activities.suite_gates import quality, run_green, run_red
 from agentforge.activities.verifying.record import Moment
 from agentforge.activities.world import World
 from agentforge.core.events import GateJudged
 from agentforge.core.state import RunView, State
+from agentforge.gates.flags import flags_of
 from agentforge.gates.verdict import Verdict
 
 _MOST_NAMED = 5
@@ -33,7 +35,7 @@ def rerun_findings(world: World, moments: list[Moment]) -> list[Finding]:
     if (view := _as_judged(moments, "red", records["red"], world)) is not None:
         fresh = run_red(world, view)
         found.append(
-            _finding("red again", fresh, [*_proof(records["red"], fresh), *_rows(records["red"], fresh)])
+            _finding("red again", fresh, [*_proof(records["red"], fresh), *_judged(records["red"], fresh)])
         )
     for gate in ("delivery", "green"):
         record = records.get(gate, {})
@@ -44,14 +46,18 @@ def rerun_findings(world: World, moments: list[Moment]) -> list[Finding]:
         record, view = records.get("green", {}), _as_judged(moments, "green", records.get("green", {}), world)
     if view is not None:
         fresh = run_green(world, view)
-        found.append(_finding("green again", fresh, [*_given_up(record, fresh), *_rows(record, fresh)]))
+        found.append(_finding("green again", fresh, [*_given_up(record, fresh), *_judged(record, fresh)]))
         if marked := records.get("green", {}).get("integration"):
             found.append(_integration_again(world, replace(view, tree=state.tree), marked))
+    measured = records.get("quality", {})
+    if (view := _as_judged(moments, "quality", measured, world)) is not None:
+        fresh, _ = quality(world, view)
+        found.append(_finding("quality again", fresh, [*_judged(measured, fresh)]))
     examined = records.get("examined", {})
     if examined.get("checks") and (view := _as_judged(moments, "examined", examined, world)) is not None:
         fresh, _ = judge_checks(world, view)
         found.append(
-            _finding("examined again", fresh, [*_held_out(examined, fresh), *_rows(examined, fresh)])
+            _finding("examined again", fresh, [*_held_out(examined, fresh), *_judged(examined, fresh)])
         )
     return found
 
@@ -145,12 +151,39 @@ def _unlike(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return [name for name in sorted(then.keys() | now.keys()) if then.get(name) != now.get(name)]
 
 
+def _judged(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
+    """What any verdict says: its runs, what it left out, and what it flags."""
+    yield from _rows(record, fresh)
+    yield from _left_out(record, fresh)
+    yield from _unsaid(record, fresh)
+
+
+def _left_out(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
+    """What was not run. What a task had leave not to run is on record, and is not asked for again."""
+    for name in ("not_run", "not_checked"):
+        missing = _dict(fresh.record.get(name)).keys() - _dict(record.get(name)).keys()
+        yield from (f"{gap} is not checked, and the record does not say so" for gap in sorted(missing))
+
+
+def _unsaid(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
+    """Flags of now that are not on record. They are counted for each thing that they are about: how one is
+    worded may depend on values.
+    """
+    then, now = (flags_of([each]) for each in (record, fresh.record))
+    known = Counter(flag.about for flag in then)
+    for about, number in Counter(flag.about for flag in now).items():
+        if number > known[about]:
+            said = {flag.text for flag in then if flag.about == about}
+            new = [flag.text for flag in now if flag.about == about and flag.text not in said]
+            yield f"not on record: {about}: {'; '.join(new)}"
+
+
 def _rows(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
     """Each run held against the one on record on the same tree with the same tests."""
     flaky = {*record.get("flaky", ()), *_list(fresh.record.get("flaky"))}
     recorded: dict[tuple[str, ...], Any] = {}
     for row in record.get("runs", []):
-        recorded.setdefault((row["tree"], *row["ids"]), row["outcomes"])
+        recorded.setdefault((row["tree"], *row["ids"]), row)
     met = set()
     for row in _list(fresh.record.get("runs")):
         key = (row["tree"], *row["ids"])
@@ -158,7 +191,9 @@ def _rows(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
             continue
         met.add(key)
         if key in recorded:
-            yield from _differences(recorded[key], row["outcomes"], flaky)
+            yield from _differences(recorded[key]["outcomes"], row["outcomes"], flaky)
+            if recorded[key]["command"] != row["command"]:
+                yield f"`{row['command']}` was run, and not `{recorded[key]['command']}`"
         elif not row["ids"]:
             yield f"a whole run on {row['tree'][:12]} is not on record"
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from agentforge.activities.evidence import build_evidence
 from agentforge.activities.findings import Finding
 from agentforge.activities.seal import judging_record, statement
 from agentforge.activities.verifying.objects import git_findings
@@ -23,6 +24,7 @@ from agentforge.activities.world import World
 from agentforge.core.errors import Unusable
 from agentforge.core.state import State
 from agentforge.languages.outcomes import GOOD
+from agentforge.sandbox.worktree import Pointed
 from agentforge.store.user.signing import Trusted
 from agentforge.system.canon import canonical, digest, digest_value
 from agentforge.system.git.audit import ObjectAudit
@@ -42,6 +44,9 @@ _STATED = (
     "evidence",
 )
 """What every seal states; what a later one states beside it is compared where it is there."""
+
+_OF_THE_MOMENT = ("journal", "sandbox", "branches_kept")
+"""What evidence says of the place and the time that it was written at; other rows hold it against git."""
 
 
 def verify(
@@ -66,6 +71,7 @@ def verify(
     found += [
         Finding("evidence.json", ok=whole, text=text),
         *_rows(world, evidence or {}),
+        *_told(world, moments, evidence or {}),
         *file_findings(world.files, named, moments, git),
         *git_findings(git, state, named, evidence or {}),
         *_verdict(world, state),
@@ -120,6 +126,23 @@ def _against_pack(world: World, row: dict[str, Any]) -> tuple[bool, str]:
         return False, error.sentence
     same = record.get("runs", []) == row["runs"] and record["status"] == row["status"] == "passed"
     return same, f"{len(row['runs'])} runs, as recorded" if same else "differs from the record in the pack"
+
+
+def _told(world: World, moments: list[Moment], evidence: dict[str, Any]) -> list[Finding]:
+    """Whether the evidence tells all that the records in the pack do: what was flagged, ruled on, given up,
+    not checked. Of what older evidence does not know, only what there would be to say is missed.
+    """
+    before = [moment.state for moment in moments if moment.state.delivered is None][-1]
+    delivered = moments[-1].state.delivered
+    assert delivered is not None
+    try:
+        fresh = build_evidence(world, before, Pointed(delivered.branch))
+    except (Unusable, KeyError, TypeError, AttributeError) as error:
+        return [Finding("evidence", ok=False, text=f"its records cannot be read: {error}")]
+    names = [name for name in fresh if name not in _OF_THE_MOMENT and (fresh[name] or name in evidence)]
+    wrong = [name for name in names if fresh[name] != evidence.get(name)]
+    text = f"differs from the records: {', '.join(wrong)}" if wrong else "tells what its records tell"
+    return [Finding("evidence", ok=not wrong, text=text)]
 
 
 def _verdict(world: World, state: State) -> list[Finding]:

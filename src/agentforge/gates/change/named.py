@@ -120,14 +120,20 @@ def _kinds_of_files(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
 
 
 def _read_by_others(case: NamedCase, path: str, word: str) -> Iterator[Flag]:
-    """What agents, lawyers and old tests read, whatever the code does."""
+    """What agents, lawyers and tests read, whatever the code does."""
     if _policy().guides.fullmatch(path):
         yield Flag(path, f"agents and editors read it as what they are to do, and it is {word}")
     elif _policy().legal.fullmatch(path) and word != "new":
         yield Flag(path, f"it says what others may do with the project, and is {word}")
-    if word == "new" or is_source(path):
+    if is_source(path):
         return
-    if case.is_test(path) or (not is_document(path) and not is_lock(path) and _is_named_by_tests(case, path)):
+    data = not case.is_test(path) and not is_document(path) and not is_lock(path)
+    if word == "new":
+        if data and _is_named_by_tests(case, path, case.tree):
+            yield Flag(
+                path, "it comes with the change, and a test has it by name: it may be what that expects"
+            )
+    elif case.is_test(path) or (data and _is_named_by_tests(case, path, case.base_tree)):
         yield Flag(path, f"tests of the base read it, and it is {word}")
 
 
@@ -155,11 +161,11 @@ def _describes_packages(path: str) -> bool:
     return builds or name.startswith("requirements")
 
 
-def _is_named_by_tests(case: NamedCase, path: str) -> bool:
-    """Whether tests of the base name a file that is none of theirs."""
+def _is_named_by_tests(case: NamedCase, path: str, tree: str) -> bool:
+    """Whether tests of this tree name a file that is none of theirs."""
     name = path.rpartition("/")[2].encode()
-    tests = [each for each in _entries(case.git, case.base_tree) if case.is_test(each) and is_source(each)]
-    return any(name in (case.git.read_blob(case.base_tree, each) or b"") for each in tests[:MOST_READ])
+    tests = [each for each in _entries(case.git, tree) if case.is_test(each) and is_source(each)]
+    return any(name in (case.git.read_blob(tree, each) or b"") for each in tests[:MOST_READ])
 
 
 def _letters(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:

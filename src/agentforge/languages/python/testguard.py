@@ -4,6 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from agentforge.languages.described import words
 from agentforge.languages.python.assertions import last_name, live_assertions, never_true
@@ -43,8 +44,17 @@ def source_of_test(text: str, identity: str) -> str | None:
     """A test of a file as normalised text, with its decorators; None where the file does not define it."""
     tree = parse(text)
     name = identity.partition("::")[2].partition("[")[0].replace("::", ".")
+    if tree is not None and _is_examples_of(tree, identity.partition("::")[0], name):
+        return None
     found = [nodes[-1] for known, nodes, _ in functions_of(tree.body) if known == name] if tree else []
     return ast.unparse(found[-1]) if found else None
+
+
+def _is_examples_of(tree: ast.Module, path: str, name: str) -> bool:
+    """Whether this names the examples in the words of a module, and not a function with its name."""
+    place = PurePosixPath(path)
+    module = place.parent.name if place.stem == "__init__" else place.stem
+    return name == module and not name.startswith("test") and ">>> " in (ast.get_docstring(tree) or "")
 
 
 def asserts(text: str, identity: str) -> bool:
