@@ -5,6 +5,7 @@ tests of the base beside them. What differs, in either direction, is named by te
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ from agentforge.activities.integration import run_integration
 from agentforge.activities.suite_gates import quality, run_green, run_red
 from agentforge.activities.verifying.record import Moment
 from agentforge.activities.world import World
+from agentforge.catalog.prompts import packaged_wording
 from agentforge.core.events import GateJudged
 from agentforge.core.state import RunView, State
 from agentforge.gates.flags import flags_of
@@ -32,10 +34,11 @@ def rerun_findings(world: World, moments: list[Moment]) -> list[Finding]:
     if "red" not in records:
         return []  # this pipeline ran nothing
     found = [_base_again(world, state)]
+    judged = partial(_judged, alike=world.catalogue.wording().get("version") == packaged_wording()["version"])
     if (view := _as_judged(moments, "red", records["red"], world)) is not None:
         fresh = run_red(world, view)
         found.append(
-            _finding("red again", fresh, [*_proof(records["red"], fresh), *_judged(records["red"], fresh)])
+            _finding("red again", fresh, [*_proof(records["red"], fresh), *judged(records["red"], fresh)])
         )
     for gate in ("delivery", "green"):
         record = records.get(gate, {})
@@ -46,18 +49,18 @@ def rerun_findings(world: World, moments: list[Moment]) -> list[Finding]:
         record, view = records.get("green", {}), _as_judged(moments, "green", records.get("green", {}), world)
     if view is not None:
         fresh = run_green(world, view)
-        found.append(_finding("green again", fresh, [*_given_up(record, fresh), *_judged(record, fresh)]))
+        found.append(_finding("green again", fresh, [*_given_up(record, fresh), *judged(record, fresh)]))
         if marked := records.get("green", {}).get("integration"):
             found.append(_integration_again(world, replace(view, tree=state.tree), marked))
     measured = records.get("quality", {})
     if (view := _as_judged(moments, "quality", measured, world)) is not None:
         fresh, _ = quality(world, view)
-        found.append(_finding("quality again", fresh, [*_judged(measured, fresh)]))
+        found.append(_finding("quality again", fresh, [*judged(measured, fresh)]))
     examined = records.get("examined", {})
     if examined.get("checks") and (view := _as_judged(moments, "examined", examined, world)) is not None:
         fresh, _ = judge_checks(world, view)
         found.append(
-            _finding("examined again", fresh, [*_held_out(examined, fresh), *_judged(examined, fresh)])
+            _finding("examined again", fresh, [*_held_out(examined, fresh), *judged(examined, fresh)])
         )
     return found
 
@@ -151,11 +154,14 @@ def _unlike(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return [name for name in sorted(then.keys() | now.keys()) if then.get(name) != now.get(name)]
 
 
-def _judged(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
-    """What any verdict says: its runs, what it left out, and what it flags."""
+def _judged(record: Mapping[str, Any], fresh: Verdict, *, alike: bool) -> Iterator[str]:
+    """What any verdict says: its runs, and if it was given by rules that are `alike`, what it left out and what
+    it flags: another release looked for other things.
+    """
     yield from _rows(record, fresh)
-    yield from _left_out(record, fresh)
-    yield from _unsaid(record, fresh)
+    if alike:
+        yield from _left_out(record, fresh)
+        yield from _unsaid(record, fresh)
 
 
 def _left_out(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
