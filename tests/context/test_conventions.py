@@ -107,3 +107,11 @@ def test_what_only_announces_the_next_lines_is_no_rule() -> None:
     assert reduced({"CONTRIBUTING.rst": text}, ["tests"])["CONTRIBUTING.rst"].splitlines()[1:] == [
         "2. Tests use pytest fixtures."
     ]
+
+
+def test_where_links_lead_is_no_rule() -> None:
+    text = "# Work\n\nRun the tests with [tox].\n\n[tests]: https://ci.example/tests\n[tox]: https://tox.example\n"
+    assert reduced({"CONTRIBUTING.md": text}, ["tests"])["CONTRIBUTING.md"].splitlines() == [
+        "Work:",
+        "Run the tests with [tox].",
+    ]

@@ -1,6 +1,6 @@
 """What a role is shown of the checks after its edit."""
 
-from agentforge.context.verification import verification_status
+from agentforge.context.verification import measured, on_the_base, verification_status
 from agentforge.core.codec import decode, encode
 from agentforge.core.values import CheckDigest, CheckPart, CodeViolation
 from agentforge.system import strict_yaml
@@ -64,15 +64,73 @@ def test_every_kind_of_check_has_its_status_and_the_next_step_is_named() -> None
     }
 
 
-def test_where_all_is_well_nothing_blocks() -> None:
+def test_nothing_blocks_but_what_a_check_found_or_a_role_is_told() -> None:
     passing = CheckDigest("passed", "3 affected tests pass", parts=(CheckPart("tests", "passing", 3, 3),))
     page = strict_yaml.load(verification_status(passing), "page")
     assert isinstance(page, dict)
     assert page["phase_exit_ready"] is True
     assert "blocking_issues" not in page
+    page = strict_yaml.load(
+        verification_status(passing, ("Gate red failed:", "test_a passes already")), "page"
+    )
+    assert isinstance(page, dict)
+    assert page["phase_exit_ready"] is False
+    assert (page["blocking_issues"], page["next_suggested_action"]) == (
+        ["the feedback"],
+        "act on the feedback",
+    )
 
 
 def test_steps_of_older_releases_show_their_summary_and_new_ones_come_back_whole() -> None:
     assert verification_status(None) == ""
     assert verification_status(CheckDigest("passed", "3 affected tests pass")) == "3 affected tests pass"
     assert decode(CheckDigest, encode(FAILING)) == FAILING
+
+
+def test_a_failure_that_is_no_fault_of_the_change_is_not_said_to_be_one() -> None:
+    old = CheckDigest("passed", "3 of 4 pass", parts=(CheckPart("tests", "passing", 4, 3),))
+    page = strict_yaml.load(verification_status(old), "page")
+    assert isinstance(page, dict)
+    assert page["tests"] == {
+        "status": "passing",
+        "total": 4,
+        "passing": 3,
+        "failing_without_the_change_too": 1,
+    }
+
+
+def test_of_a_check_that_failed_the_feedback_is_no_second_thing_to_do() -> None:
+    alone, told = (
+        verification_status(FAILING),
+        verification_status(FAILING, ("conformance: 1 new violation",)),
+    )
+    assert told == alone
+
+
+def test_cases_of_one_function_are_told_once_for_each_outcome() -> None:
+    failed, passed = {"outcome": "failed", "reason": "1 != 2"}, {"outcome": "passed", "reason": ""}
+    tests = {
+        "t.py::f[1]": failed,
+        "t.py::f[2]": failed,
+        "t.py::f[3]": passed,
+        "t.py::g": failed,
+        "a [b": passed,
+    }
+    assert on_the_base({"red": {"tests": tests}})[1:] == [
+        "- t.py::f[1]: failed (1 != 2); 1 more case of it likewise",
+        "- t.py::f[3]: passed",
+        "- t.py::g: failed (1 != 2)",
+        "- a [b: passed",
+    ]
+
+
+def test_numbers_of_a_file_say_whether_the_change_made_them() -> None:
+    green = {"passed": 3, "not_configured": []}
+    fine = {"complexity": 90, "duplicates": 274, "complexity_acceptable": True, "no_code_smells": True}
+    tests, numbers = measured({"green": green, "quality": fine})
+    assert tests == "After it: 3 tests pass, no regression."
+    assert "highest complexity 90 (the change makes none too complex)" in numbers
+    assert "lines that stand elsewhere too 274 (none of them added)." in numbers
+    worse = fine | {"complexity_acceptable": False, "no_code_smells": False}
+    (line,) = measured({"quality": worse})
+    assert "(" not in line

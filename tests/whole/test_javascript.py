@@ -72,4 +72,6 @@ def test_a_runner_that_nobody_here_can_judge_is_one_sentence_before_anything_is_
     done = person.run(*start(person))
     assert done.code == 2, done.said
     assert "runs its tests with ava" in done.said
+    assert "`agentforge init` writes settings for ava" in done.said
+    assert "Install it" not in done.said
     assert not (person.checkout / ".agentforge/tasks").exists()

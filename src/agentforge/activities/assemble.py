@@ -35,7 +35,7 @@ from agentforge.context.change import ChangePart
 from agentforge.context.code_index import is_test
 from agentforge.context.conventions import speaks_for_owner
 from agentforge.context.packing import Packed
-from agentforge.context.verification import verification_status
+from agentforge.context.verification import measured, on_the_base, verification_status
 from agentforge.context.working_set import SEEDED, Left, WorkingSetItem, merge, merge_each
 from agentforge.core.digests import ContextDigest
 from agentforge.core.inputs import Assembled
@@ -214,6 +214,7 @@ def _view(world: World, state: RunView) -> StepView:
     parts = world.by_part(documents)
     specification = amended(parts.get("requirements", {}), parts.get("tests", {}))
     working, left = _working(world, state, documents)
+    feedback = told(world, state)
     owner = owners_words(world, state)
     shown, reviews = change_shown(world, state), reads_change(stage, run)
     judged = reviews or _words_change(state)
@@ -255,13 +256,13 @@ def _view(world: World, state: RunView) -> StepView:
         notes=run.notes,
         tried=run.tried,
         diff_stat="" if shown and shown.of == 1 else space_diff(world, state),
-        verification=verification_status(run.check),
+        verification=verification_status(run.check, feedback),
         failures=run.check.failures if run.check else (),
         at_risk=run.check.at_risk if run.check else (),
         recent=_recent(world, state),
         refused=_refused(world, state),
         owed=guide,
-        feedback=told(world, state),
+        feedback=feedback,
         iteration=iteration_context(state),
         versions=versions_shown(world, state),
     )
@@ -398,10 +399,10 @@ def _facts(world: World, state: RunView) -> str:
     if state.baseline is not None and _waited_for_it(state):
         lines.append(f"Measured: {state.baseline.summary}.")
     if reads_change(state.stage, state.run) or _words_change(state):
-        lines += _measured(world, state)
+        lines += measured(dict(world.records(state)))
     elif state.stage.makes("change") and "red" not in state.stage.gates:
         # Why the tests fail says what is to be done; nobody has to run them for it.
-        lines += _before(dict(world.records(state)))[: MOST_RED + 1]
+        lines += on_the_base(dict(world.records(state)))[: MOST_RED + 1]
     elif (reach := _reach(world, state)) is not None:
         asked = any(product.part == "analysis" and not product.derived for product in state.stage.products)
         lines.append(render(reach, REACH_CHARS if asked else REACH_CHARS // 4, names=asked))
@@ -429,45 +430,6 @@ def _reach(world: World, state: RunView) -> Reach | None:
         str(evidence.get("file", "")) for question in cited for evidence in objects(question, "evidence")
     ]
     return world.reach(state, paths)
-
-
-_NUMBERS = {
-    "complexity": "highest complexity",
-    "duplicates": "lines that stand elsewhere too",
-    "coverage": "coverage in per cent",
-}
-
-
-def _before(records: Mapping[str, Any]) -> list[str]:
-    """How the new tests did on the base."""
-    tests = records["red"]["tests"] if records.get("red") is not None else {}
-    said = [
-        f"- {identity}: {entry['outcome']}" + (f" ({entry['reason']})" if entry["reason"] else "")
-        for identity, entry in tests.items()
-    ]
-    return ["Before the change, measured by the engine:", *said] if said else []
-
-
-def _measured(world: World, state: RunView) -> list[str]:
-    records: dict[str, Any] = dict(world.records(state))
-    lines = _before(records)
-    if (green := records.get("green")) is not None:
-        if "proved_as" in green:
-            asked = green["asked"]  # which words ask for new behaviour is no news: the request is above
-            why = "" if asked["kind"] == "new_behaviour" else f" The request asks for: {asked['why']}."
-            lines.append(f"Proved as: {green['proved_as']}.{why}")
-        ran = (
-            "the project has no tests"
-            if green.get("no_suite")
-            else f"{green['passed']} tests pass, no regression"
-        )
-        lines.append(f"After it: {ran}; not configured: {', '.join(green['not_configured']) or 'nothing'}.")
-    if (quality := records.get("quality")) is not None:
-        numbers = [
-            f"{said} {quality[name]}" for name, said in _NUMBERS.items() if quality.get(name) is not None
-        ]
-        lines.append(f"Measured on the files it touches: {'; '.join(numbers) or 'nothing is configured'}.")
-    return lines
 
 
 def _working(

@@ -25,6 +25,8 @@ _POINT = re.compile(r"\s{0,3}(?:[-*+]|\d{1,3}[.)])\s+")
 _WORD = re.compile(r"[a-z]+")
 _PATH = re.compile(r"`[^`\n]*/[^`\n]*`|\]\([^)\n]*\)")
 """A path or an address, whose parts say nothing about the rule."""
+_ADDRESS = re.compile(r"\s{0,3}\[[^\]^][^\]]*\]:\s")
+"""Where a link of the text leads, which is no rule."""
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _JUDGES: Mapping[Part, tuple[Part, ...]] = {"review": ("tests", "change"), "security": ("change",)}
 
@@ -135,7 +137,7 @@ def _rules(text: str) -> Iterator[tuple[str, str]]:
         elif not fenced and (not line.strip() or _POINT.match(line)):
             yield from _told(heading, block)
             block = []
-        if line.strip():
+        if line.strip() and (fenced or not _ADDRESS.match(line)):
             block.append(line)
     yield from _told(heading, block)
 

@@ -54,6 +54,8 @@ def check_projects(git: Git, tree: str, line: Pipeline, request: str, settings: 
     for project in asked_about(projects, request, paths):
         if missing := project.language.projects.missing(project.plan):
             next_step = "Install it, or declare another way, and start again; nothing was spent."
+            if not project.plan.tests:
+                next_step = _declare(suggest(read, paths))
             raise UsageError(missing, next_step)
 
 
@@ -63,15 +65,20 @@ def _unknown_language(suffixes: Sequence[str], suggested: SuggestedTests | None)
         f"neither; its code is in {', '.join(suffixes[:5])} files."
     )
     if suggested is not None:
-        return UsageError(
-            f"{found} It looks like {suggested.name}, by {suggested.because}.",
-            f"`agentforge init` writes settings for that to `{SETTINGS_FILE}`: correct them, commit them, "
-            "and start again.",
+        found += f" It looks like {suggested.name}, by {suggested.because}."
+    return UsageError(found, _declare(suggested))
+
+
+def _declare(suggested: SuggestedTests | None) -> str:
+    """How a runner that nobody here knows becomes one that can be judged."""
+    if suggested is not None:
+        return (
+            f"`agentforge init` writes settings for {suggested.name} to `{SETTINGS_FILE}`: correct them, "
+            "commit them, and start again."
         )
-    return UsageError(
-        found,
+    return (
         f"Declare under `generic:` in `{SETTINGS_FILE}` how its tests run; `agentforge design` and "
-        "`--mode audit` read any language and change nothing.",
+        "`--mode audit` read any language and change nothing."
     )
 
 
