@@ -155,8 +155,8 @@ def _unlike(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _judged(record: Mapping[str, Any], fresh: Verdict, *, alike: bool) -> Iterator[str]:
-    """What any verdict says: its runs, and if its rules were `alike`, what it left out and what it flags. Another
-    release looked for other things.
+    """What any verdict says: its runs, and if its rules were `alike`, what it left out and what it flags:
+    another release looked for other things.
     """
     yield from _rows(record, fresh)
     if alike:
