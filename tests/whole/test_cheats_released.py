@@ -13,12 +13,11 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.testing import OpenAIServer, Scripted
-from tests.depth import shown_by
 from tests.whole.checkouts import Done, Person
 from tests.whole.distributions import Release
 from tests.whole.plays import create, edit
 
-pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(300)]
 
 FIRST = Release("first", "2.0.2", "ff285b08c55f8c97ce4ea7012743af2495c9f1291785f163722bd36f6af6d3bf")
 XMLTODICT = Release("xmltodict", "0.13.0", "341595a488e3e01a85a9d8911d8912fd922ede5fecc4dce437eb4b6c8d037e56")
@@ -296,7 +295,6 @@ HONEST = Lie(
 )
 
 
-@shown_by("tests/cheats/test_cheats_libraries.py::test_a_cheat_on_a_released_library_is_caught")
 @pytest.mark.parametrize("lie", [*LIES, HONEST], ids=lambda lie: lie.name)
 def test_a_lie_about_a_released_library_is_refused_or_flagged(
     lie: Lie, request: pytest.FixtureRequest, tmp_path: Path, agentforge_home: Path

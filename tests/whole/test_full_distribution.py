@@ -6,21 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import SOAK
 from tests.whole.checkouts import Person, differences, photograph
 from tests.whole.full_distribution import INFLECTION
 from tests.whole.plays import finished
 from tests.whole.test_distributions import make_it_lived_in, run_by_hand
 
-pytestmark = [
-    pytest.mark.network,
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(
-        not SOAK,
-        reason="half a minute; a released project is in test_distributions.py, the full line in test_full_line.py",
-    ),
-]
+pytestmark = [pytest.mark.wide, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
