@@ -47,20 +47,6 @@ _FIRST_END = """\
         string = string[:max_length]
     return string.lower()
 """
-_LAST_END = """\
-        string = re.sub(r"(?i)^{sep}|{sep}$".format(sep=re_sep), '', string)
-
-    return _shorten(string, separator, max_length).lower()
-
-
-def _shorten(string: str, separator: str, max_length: int) -> str:
-    \"\"\"Leave out words from the end until the rest fits; 0 means no limit.\"\"\"
-    if not max_length:
-        return string
-    while separator and len(string) > max_length and separator in string:
-        string = string.rpartition(separator)[0]
-    return string[:max_length]
-"""
 
 
 def _requirement(number: int, text: str, criterion: str) -> dict[str, Any]:
@@ -231,16 +217,6 @@ INFLECTION = Distribution(
             signal="success",
             expects=("test_max_length",),
         ),
-        # An empty separator is nothing to cut at: without the first condition a test fails, and the edit is
-        # undone at once.
-        say("refactor", edit(_SOURCE, "while separator and len", "while len"), expects=("Senior Developer",)),
-        say(
-            "refactor",
-            edit(_SOURCE, _FIRST_END, _LAST_END),
-            artifacts={"implementation": {"summary": "The shortening is a function of its own."}},
-            signal="success",
-            expects=("was undone",),
-        ),
         _seat(
             "security_architect",
             say(
@@ -256,24 +232,12 @@ INFLECTION = Distribution(
                 "refactor",
                 artifacts=_approve("review", "As specified."),
                 signal="success",
-                expects=(r"\+def _shorten", "no regression"),
+                expects=(r"\+    if max_length", "no regression"),
             ),
-        ),
-        say(
-            "deliver",
-            artifacts={
-                "delivery_report": {
-                    "changelog_entry": "`parameterize` takes `max_length`.",
-                    "release_notes": "Pass `max_length` to leave out words that do not fit.",
-                    "summary": "parameterize can be told how long its result may be.",
-                }
-            },
-            signal="success",
-            expects=("parameterize takes a maximal length",),
         ),
     ),
     test=f"{_TEST}::test_cut_at_a_whole_word",
     needs=("pytest",),
     fails_on_base=0,
-    tree="2ee7419694b031bb0198f683e1838c5960ed2bb5",
+    tree="a5c1f8bd319f55ffd6403bf44ffda6abce998b50",
 )
