@@ -32,7 +32,7 @@ demo: .venv/.run ## Watch one request become a verified branch: no key, nothing 
 
 test: .venv/.ready ## Run every test (installs bubblewrap where it may)
 	@scripts/system-deps
-	@echo "Nine to fifteen minutes on two cores; the quick part alone, in one or two: make test-fast."
+	@echo "About seven minutes on two cores; the quick part alone, in one or two: make test-fast."
 	$(BIN)/python -m pytest -n 4 --dist worksteal -q -rs
 
 test-fast: .venv/.ready ## Run the tests of the inner loop
