@@ -1,5 +1,5 @@
-"""A third project that nobody here wrote: no `pyproject.toml`, its tests in one file at the top. A role for
-each of the eight stages.
+"""A third project that nobody here wrote: no `pyproject.toml`, its tests in one file at the top. A role for each of the
+stages that have work here.
 """
 
 from typing import Any
