@@ -88,12 +88,7 @@ PACKAGED: Mapping[str, Shape] = {
     "an environment of conda": _packaged(
         {"environment.yml": "name: calc\ndependencies:\n  - python=3.11\n  - pytest\n"}
     ),
-    "a Pipfile": _packaged(
-        {
-            "Pipfile": '[[source]]\nurl = "https://pypi.org/simple"\nverify_ssl = true\nname = "pypi"\n\n'
-            '[dev-packages]\npytest = "*"\n'
-        }
-    ),
+    "a Pipfile": _packaged({"Pipfile": '[dev-packages]\npytest = "*"\n'}),
 }
 
 _TSCONFIG = {"module": "commonjs", "target": "es2020", "esModuleInterop": True, "strict": True}
